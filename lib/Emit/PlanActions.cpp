@@ -167,47 +167,38 @@ static LogicalResult checkPlaces(Operation &op, size_t buffers) {
   return op.emitError() << "names buffer " << bad << " of a program that has " << buffers;
 }
 
-/// The eight bytes that hold a rank's index in a group.
-static std::unique_ptr<plan::IndexPlaceT> indexPlace(DictionaryAttr entry, const Writer &writer) {
-  auto made = std::make_unique<plan::IndexPlaceT>();
-  made->group = groupOf(writer.plan, entry.getAs<dist::GroupAttr>("group"));
-  made->place = place(writer.buffers, entry.getAs<exec::PlaceAttr>("place"));
-  return made;
+/// A row of the plan's table of states, made once for all stages.
+static FailureOr<unsigned> numberOf(exec::StateOp op, plan::PlanT &plan) {
+  plan::StateT made;
+  made.kind = static_cast<plan::StateKind>(op.getKind()), made.begins = static_cast<plan::Beginning>(op.getBegins());
+  made.name = op.getName().value_or("").str();
+  made.extent = op.getShard() ? plan::Extent::Shard : plan::Extent::Whole, made.element = elementOf(op.getType());
+  if (op.getBucketAttr()) {
+    FailureOr<unsigned> bucket = numberOf(op.getBucketAttr(), op, plan);
+    if (failed(bucket))
+      return failure();
+    made.bucket = *bucket;
+  }
+  if (auto group = op.getGroupAttr())
+    made.group = groupOf(plan, group);
+  for (auto [i, known] : llvm::enumerate(plan.states))
+    if (known->kind == made.kind && known->name == made.name && known->bucket == made.bucket &&
+        known->group == made.group)
+      return i;
+  plan.states.push_back(std::make_unique<plan::StateT>(std::move(made)));
+  return plan.states.size() - 1;
 }
 
-/// Where the stage keeps a bucket.
-static FailureOr<std::unique_ptr<plan::BucketPlaceT>> bucketPlace(exec::ProgramOp program, DictionaryAttr entry,
-                                                                  const Writer &writer) {
-  FailureOr<unsigned> bucket = numberOf(entry.getAs<FlatSymbolRefAttr>("bucket"), program, writer.plan);
-  if (failed(bucket))
-    return failure();
-  auto made = std::make_unique<plan::BucketPlaceT>();
-  made->bucket = *bucket;
-  made->params = place(writer.buffers, entry.getAs<exec::PlaceAttr>("params"));
-  made->states = places(writer.buffers, entry.getAs<ArrayAttr>("states"));
-  if (auto master = entry.getAs<exec::PlaceAttr>("master"))
-    made->master = place(writer.buffers, master);
-  return made;
-}
-
-/// What the program's attributes say: buckets, indices, loss and norm.
-static LogicalResult fillPlaces(exec::ProgramOp program, const Writer &writer, plan::ProgramT &made) {
-  if (auto buckets = program->getAttrOfType<ArrayAttr>(exec::kBuckets))
-    for (auto entry : buckets.getAsRange<DictionaryAttr>()) {
-      auto bucket = bucketPlace(program, entry, writer);
-      if (failed(bucket))
-        return failure();
-      made.buckets.push_back(std::move(*bucket));
-    }
-  if (auto indices = program->getAttrOfType<ArrayAttr>(exec::kIndices))
-    for (auto entry : indices.getAsRange<DictionaryAttr>())
-      made.indices.push_back(indexPlace(entry, writer));
-  if (auto loss = program->getAttrOfType<exec::PlaceAttr>(exec::kLoss))
-    made.loss = place(writer.buffers, loss);
-  if (auto norm = program->getAttrOfType<exec::PlaceAttr>(exec::kNorm))
-    made.norm = place(writer.buffers, norm);
-  if (auto applied = program->getAttrOfType<exec::PlaceAttr>(exec::kApplied))
-    made.applied = place(writer.buffers, applied);
+/// Where the stage keeps its states.
+static LogicalResult fillStates(exec::ProgramOp program, const Writer &writer, plan::ProgramT &made) {
+  for (auto state : program.getBody().getOps<exec::StateOp>()) {
+    FailureOr<unsigned> row = numberOf(state, writer.plan);
+    if (failed(row))
+      return failure();
+    auto home = std::make_unique<plan::StatePlaceT>();
+    home->state = *row, home->place = place(writer.buffers, state.getPlace());
+    made.states.push_back(std::move(home));
+  }
   return success();
 }
 
@@ -224,11 +215,10 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
     made.buffers.push_back(std::move(buffer));
   }
   Writer writer{plan, made.buffers, functions};
-  if (failed(checkPlaces(*program, made.buffers.size())) || failed(fillPlaces(program, writer, made)))
+  if (failed(fillStates(program, writer, made)))
     return failure();
-  for (Operation &op : program.getBody().front()) {
-    if (isa<exec::BufferOp>(op))
-      continue;
+  for (auto action : program.getBody().front().getOps<exec::Action>()) {
+    Operation &op = *action.getOperation();
     if (failed(checkPlaces(op, made.buffers.size())))
       return failure();
     using Step = FailureOr<plan::StepT>;
@@ -240,7 +230,6 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
                     });
     if (failed(step))
       return failure();
-    auto action = cast<exec::Action>(op);
     step->stream = static_cast<plan::Stream>(action.getStream());
     step->after.assign(action.getAfter().begin(), action.getAfter().end());
     made.steps.push_back(std::make_unique<plan::StepT>(std::move(*step)));

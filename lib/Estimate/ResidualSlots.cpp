@@ -23,7 +23,7 @@ int64_t xlc::countResidualSlots(exec::ProgramOp program) {
   SmallVector<int64_t> ends;         // by slot
   int64_t time = -1, most = 0;
   for (Operation &action : body) {
-    if (isa<exec::BufferOp>(action))
+    if (!isa<exec::Action>(action))
       continue;
     ++time;
     if (isa<exec::SendOp, exec::ReceiveOp>(action))

@@ -70,8 +70,8 @@ private:
   }
 
   /// Any two progressions are functions of each other: 1, 2, 3 and a parameter that begins at 62, 63, 64. A constant that
-  /// has as many elements as a parameter of its module was computed from it, unless it only counts: m = linspace(0.1, 0.9),
-  /// and 1 - m.
+  /// has as many elements as a parameter of its module was computed from it, unless it only counts:
+  /// m = linspace(0.1, 0.9), and 1 - m.
   bool areByChance(const ParameterPlan::Constant &constant, unsigned parameter) {
     const ValuedTensor &a = values[constant.initializer], &b = values[plan.parameters[parameter].initializer];
     bool areBothRegular = !a.isUniform() && isRegular(a) && isRegular(b);

@@ -42,7 +42,7 @@ public:
     for (auto buffer : program.getBody().front().getOps<exec::BufferOp>())
       lifetimes.buffers.push_back({buffer.getSize(), -1, -1, alignment});
     for (Operation &op : program.getBody().front())
-      if (!isa<exec::BufferOp>(op))
+      if (isa<exec::Action>(op))
         visit(op);
     for (auto [number, action] : llvm::enumerate(program.getBody().front().getOps<exec::Action>()))
       widen(action, int64_t(number));

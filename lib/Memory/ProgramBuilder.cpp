@@ -9,13 +9,16 @@
 #include "ProgramBuilder.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Kernels/LibraryCalls.h"
+#include "xlc/Runtime/States.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>
 
 using namespace mlir;
 using namespace xlc;
+using exec::Beginning;
 using exec::Cause;
+using exec::StateKind;
 using Kind = dist::CollectiveKind;
 
 namespace {
@@ -38,8 +41,10 @@ int64_t ProgramBuilder::addBuffer(StringAttr name, Cause cause, int64_t bytes, b
 
 exec::PlaceAttr ProgramBuilder::place(int64_t buffer, int64_t offset, int64_t stride) {
   buffers[buffer].last = time;
-  if (offset || stride)
-    return exec::PlaceAttr::get(module.getContext(), buffer, offset, stride);
+  return offset || stride ? exec::PlaceAttr::get(module.getContext(), buffer, offset, stride) : beginOf(buffer);
+}
+
+exec::PlaceAttr ProgramBuilder::beginOf(int64_t buffer) {
   if (shared.begins.size() <= size_t(buffer))
     shared.begins.resize(buffer + 1);
   exec::PlaceAttr &begin = shared.begins[buffer];
@@ -59,7 +64,8 @@ void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
         .Case<sched::LoadOp, sched::SendOp, sched::ReceiveOp, sched::CollectiveOp, sched::ReleaseOp, sched::NormOp,
               sched::ZeroScalarsOp, sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>(
             [&](auto action) { translate(action); });
-  finish();
+  createBuffers();
+  createStates();
 }
 
 void ProgramBuilder::addPersistentBuffers() {
@@ -69,20 +75,12 @@ void ProgramBuilder::addPersistentBuffers() {
       continue;
     BucketMemory &memory = buckets[bucket.getSymNameAttr()];
     memory.op = bucket;
-    int64_t elements = bucket.getElements(), group = bucket.getGroup();
-    memory.slice = elements / timeline.getMesh().getShards();
-    auto count = [&](sched::Extent extent) { return isShard(extent) ? memory.slice : elements; };
-    memory.params =
-        addBuffer(bucket.getSymName(), Cause::parameters, bucket.getParameterBytes(count(bucket.getParams())), true);
-    auto addState = [&](StringRef name, Type type) {
-      return addBuffer(bucket.getSymName() + "/" + name, Cause::optimizer,
-                       graph::getByteSize(type, count(bucket.getStates())), true);
-    };
-    if (bucket.getMasterType())
-      memory.master = addState("master", bucket.getTypeOfUpdated());
-    if (group >= 0)
-      for (StringRef state : groups[group].getStateNames())
-        memory.states.push_back(addState(state, bucket.getTypeOfStates()));
+    memory.slice = (int64_t)bucket.getElements() / timeline.getMesh().getShards();
+    for (const BucketState &state : statesOf(bucket, groups)) {
+      int64_t buffer = addBuffer(state.nameBuffer(bucket.getSymName()), state.getCause(),
+                                 graph::getByteSize(state.type, memory.countOf(state.extent)), true);
+      memory.kept.push_back({state, buffer});
+    }
     for (auto [i, member] : llvm::enumerate(bucket.getMembers()))
       memberOf[member] = {bucket.getSymNameAttr(), i};
   }
@@ -144,7 +142,7 @@ void ProgramBuilder::translate(sched::LoadOp load) {
 exec::PlaceAttr ProgramBuilder::parameter(Attribute name) {
   auto [symbol, index] = memberOf.find(name)->second;
   BucketMemory &bucket = buckets.find(symbol)->second;
-  return place(isShard(bucket.op.getParams()) ? bucket.gathered : bucket.params,
+  return place(isShard(bucket.op.getParams()) ? bucket.gathered : bucket.params(),
                bucket.op.getParameterBytes(bucket.op.getOffsets()[index]));
 }
 
@@ -253,8 +251,8 @@ void ProgramBuilder::gather(BucketMemory &bucket) {
   if (isSharded)
     bucket.gathered = addBuffer((bucket.op.getSymName() + " gathered").str(), Cause::communication,
                                 bucket.op.getParameterBytes(bucket.op.getElements()));
-  exec::PlaceAttr src = isSharded ? place(bucket.params) : place(bucket.params, 0, bytes);
-  exec::PlaceAttr dst = place(isSharded ? bucket.gathered : bucket.params);
+  exec::PlaceAttr src = isSharded ? place(bucket.params()) : place(bucket.params(), 0, bytes);
+  exec::PlaceAttr dst = place(isSharded ? bucket.gathered : bucket.params());
   exchange(Kind::all_gather, bucket.op.getSymName(), dist::GroupAttr::shards(timeline.getMesh()), src, dst,
            bucket.slice, bucket.op.getTypeOfParameters());
 }
@@ -299,35 +297,28 @@ ProgramBuilder::Piece ProgramBuilder::gradientPiece(BucketMemory &bucket, bool w
   return {place(bucket.grads, 0, bucket.op.getGradientBytes(bucket.slice)), bucket.slice};
 }
 
-void ProgramBuilder::finish() {
-  SmallVector<Attribute> places;
-  MLIRContext *context = module.getContext();
-  auto persistent = [&](int64_t buffer) { return exec::PlaceAttr::get(context, buffer, 0, 0); };
-  for (auto &[name, bucket] : buckets) {
-    SmallVector<Attribute> states;
-    for (int64_t state : bucket.states)
-      states.push_back(persistent(state));
-    NamedAttrList held;
-    held.append("bucket", FlatSymbolRefAttr::get(name));
-    held.append("params", persistent(bucket.params));
-    held.append("states", actions.getArrayAttr(states));
-    if (bucket.master >= 0)
-      held.append("master", persistent(bucket.master));
-    places.push_back(actions.getDictionaryAttr(held));
-  }
-  program->setAttr(exec::kBuckets, actions.getArrayAttr(places));
+void ProgramBuilder::createStates() {
+  Type f32 = actions.getF32Type();
+  auto create = [&](StateKind kind, StringRef name, FlatSymbolRefAttr bucket, dist::GroupAttr group, bool isShard,
+                    int64_t elements, Type type, Beginning begins, exec::PlaceAttr place) {
+    StringAttr named = name.empty() ? StringAttr() : actions.getStringAttr(name);
+    exec::StateOp::create(actions, timeline.getLoc(), kind, named, bucket, group, isShard, elements, type, begins,
+                          place);
+  };
+  for (auto &[name, memory] : buckets)
+    for (const auto &[state, buffer] : memory.kept)
+      create(state.kind, state.name, FlatSymbolRefAttr::get(name), {}, isShard(state.extent),
+             memory.countOf(state.extent), state.type, state.begins, beginOf(buffer));
+  auto number = [&](StateKind kind, StringRef name, Beginning begins, exec::PlaceAttr place) {
+    create(kind, name, {}, {}, false, 1, f32, begins, place);
+  };
   if (hasScalars) {
-    program->setAttr(exec::kLoss, scalar("@loss"));
-    program->setAttr(exec::kNorm, scalar("@norm"));
-    program->setAttr(exec::kApplied, stepScalar(0, graph::StepScalar::Applied));
+    number(StateKind::result, runtime::kLossResult, Beginning::nothing, scalar("@loss"));
+    number(StateKind::result, runtime::kNormResult, Beginning::nothing, scalar("@norm"));
+    number(StateKind::counter, runtime::kAppliedCounter, Beginning::one, stepScalar(0, graph::StepScalar::Applied));
   }
-  SmallVector<Attribute> known;
   for (auto [group, buffer] : indices)
-    known.push_back(actions.getDictionaryAttr(
-        {actions.getNamedAttr("group", group), actions.getNamedAttr("place", persistent(buffer))}));
-  if (!known.empty())
-    program->setAttr(exec::kIndices, actions.getArrayAttr(known));
-  createBuffers();
+    create(StateKind::index, "", {}, group, false, 1, actions.getI64Type(), Beginning::index, beginOf(buffer));
 }
 
 void ProgramBuilder::createBuffers() {

@@ -2,6 +2,7 @@
 #ifndef XLC_LIB_MEMORY_PROGRAMBUILDER_H
 #define XLC_LIB_MEMORY_PROGRAMBUILDER_H
 
+#include "BucketStates.h"
 #include "SlotFunction.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Dialect/Graph/Update.h"
@@ -37,9 +38,24 @@ private:
   /// Where a bucket's tensors are at this moment; -1: nowhere.
   struct BucketMemory {
     sched::BucketOp op;
-    int64_t params = -1, master = -1, gathered = -1, grads = -1, gradShard = -1;
-    llvm::SmallVector<int64_t> states;
-    int64_t slice = 0; ///< elements of a shard
+    int64_t gathered = -1, grads = -1, gradShard = -1;
+    llvm::SmallVector<std::pair<BucketState, int64_t>> kept; ///< its states, and their buffers
+    int64_t slice = 0;                                       ///< elements of a shard
+
+    int64_t countOf(sched::Extent extent) { return extent == sched::Extent::shard ? slice : int64_t(op.getElements()); }
+    /// The parameters as units read them.
+    int64_t params() const { return kept.front().second; }
+    int64_t master() const {
+      return kept.size() > 1 && kept[1].first.kind == exec::StateKind::master ? kept[1].second : -1;
+    }
+    /// Buffers of the optimizer's states, in the order of its row.
+    llvm::SmallVector<int64_t> states() const {
+      llvm::SmallVector<int64_t> buffers;
+      for (const auto &[state, buffer] : kept)
+        if (state.kind == exec::StateKind::optimizer)
+          buffers.push_back(buffer);
+      return buffers;
+    }
   };
   struct Piece {
     exec::PlaceAttr place;
@@ -61,6 +77,8 @@ private:
   int64_t addBuffer(const llvm::Twine &name, exec::Cause cause, int64_t bytes, bool isPersistent = false) {
     return addBuffer(actions.getStringAttr(name), cause, bytes, isPersistent);
   }
+  /// The first byte of a buffer.
+  exec::PlaceAttr beginOf(int64_t buffer);
   /// An address that the current action touches.
   exec::PlaceAttr place(int64_t buffer, int64_t offset = 0, int64_t stride = 0);
   template <typename Op, typename... Args> void act(Args &&...args) {
@@ -90,8 +108,9 @@ private:
   void translate(sched::AllReduceScalarsOp);
   void translate(sched::ScalarsOp);
   void translate(sched::UpdateOp);
-  void finish();
   void createBuffers();
+  /// The table of what outlives a step.
+  void createStates();
 
   exec::PlaceAttr scalar(llvm::StringRef name);
   /// The numbers of a step that an optimizer group has, or one of them.

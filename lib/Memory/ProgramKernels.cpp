@@ -191,13 +191,14 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
   BucketMemory &bucket = memoryOf(update.getBucketAttr());
   int64_t group = bucket.op.getGroup();
   OptimizerGroup rule = OptimizerGroup::of(module)[group];
-  bool isSliced = bucket.op.getStates() == sched::Extent::shard, hasMaster = bucket.master >= 0;
+  bool isSliced = bucket.op.getStates() == sched::Extent::shard, hasMaster = bucket.master() >= 0;
   Piece grads = gradientPiece(bucket, !isSliced);
   int64_t stride =
       isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getParameterBytes(bucket.slice) : 0;
   auto of = [&](Type element) { return RankedTensorType::get({grads.count}, element); };
   auto updated = of(bucket.op.getTypeOfUpdated()), gradients = of(bucket.op.getTypeOfGradients());
-  SmallVector<Type> states(bucket.states.size(), of(bucket.op.getTypeOfStates())),
+  SmallVector<int64_t> stateBuffers = bucket.states();
+  SmallVector<Type> states(stateBuffers.size(), of(bucket.op.getTypeOfStates())),
       inputs{updated, gradients, RankedTensorType::get({kStepScalars}, actions.getF32Type())}, results{updated};
   llvm::append_range(inputs, states);
   llvm::append_range(results, states);
@@ -227,9 +228,9 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
     func::ReturnOp::create(b, update.getLoc(), returned);
   };
   auto function = cachedKernel(name, exec::KernelKind::loop, inputs, results, accumulate, write, workspace);
-  exec::PlaceAttr params = place(bucket.params, 0, stride);
-  SmallVector<Attribute> moved{hasMaster ? place(bucket.master) : params}, places;
-  for (int64_t state : bucket.states)
+  exec::PlaceAttr params = place(bucket.params(), 0, stride);
+  SmallVector<Attribute> moved{hasMaster ? place(bucket.master()) : params}, places;
+  for (int64_t state : stateBuffers)
     moved.push_back(place(state));
   places = {moved[0], grads.place, groupScalars(group)};
   places.append(moved.begin() + 1, moved.end());

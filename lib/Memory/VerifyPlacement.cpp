@@ -8,6 +8,7 @@
 //
 // A step runs a function thousands of times: what its calls do with its slots is read from the IR once, and what may go
 // wrong between them is looked at once for each set of addresses, which come again micro-batch after micro-batch.
+#include "BucketStates.h"
 #include "CallHazards.h"
 #include "mlir/IR/Threading.h"
 #include <map>
@@ -87,7 +88,7 @@ public:
       }
     }
     for (Operation &op : program.getBody().front()) {
-      if (isa<exec::BufferOp>(op))
+      if (!isa<exec::Action>(op))
         continue;
       if (failed(replay(op)))
         return failure();
@@ -368,7 +369,9 @@ struct VerifyPlacementPass : xlc::impl::VerifyPlacementPassBase<VerifyPlacementP
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     SmallVector<exec::ProgramOp> programs(getOperation().getOps<exec::ProgramOp>());
-    auto verify = [&](exec::ProgramOp program) { return Replay(program, symbols).run(); };
+    auto verify = [&](exec::ProgramOp program) {
+      return failed(verifyBucketStates(program)) ? failure() : Replay(program, symbols).run();
+    };
     if (failed(failableParallelForEach(&getContext(), programs, verify)))
       signalPassFailure();
   }

@@ -46,9 +46,7 @@ void describeBuckets(const Compilation &compilation, dist::MeshAttr mesh, plan::
     auto made = std::make_unique<plan::BucketT>();
     made->name = bucket.getSymName().str(), made->elements = bucket.getElements(), made->group = bucket.getGroup();
     made->shard_elements = bucket.getElements() / mesh.getShards();
-    made->params = extentOf(bucket.getParams()), made->states_extent = extentOf(bucket.getStates());
-    made->element = elementOf(bucket.getTypeOfParameters()), made->updated = elementOf(bucket.getTypeOfUpdated());
-    made->gradient = elementOf(bucket.getTypeOfGradients()), made->state = elementOf(bucket.getTypeOfStates());
+    made->updates = extentOf(bucket.getStates()), made->gradient = elementOf(bucket.getTypeOfGradients());
     plan.buckets.push_back(std::move(made));
   }
   for (const ParameterSource &source : compilation.parameters) {

@@ -48,7 +48,7 @@ Judge::Judge(ModuleOp program, const std::vector<char *> &arenas, const KernelOp
     for (Operation &action : op.getBody().front())
       if (auto buffer = dyn_cast<exec::BufferOp>(action))
         stage.buffers.push_back(buffer);
-      else
+      else if (isa<exec::Action>(action))
         stage.actions.push_back(&action);
   }
   for (auto function : program.getOps<func::FuncOp>())

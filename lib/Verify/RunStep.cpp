@@ -3,7 +3,7 @@
 #include "Device/Executor.h"
 #include "Device/Target.h"
 #include "LoadedProgram.h"
-#include "Plan/Pieces.h"
+#include "State/States.h"
 #include <condition_variable>
 
 using namespace xlc;
@@ -89,8 +89,8 @@ private:
 /// Calls visit(name, values) for each parameter and buffer in the arena of the only rank.
 template <class Visit> void forEachParameter(const rt::Plan &plan, char *arena, Visit visit) {
   for (const auto &parameter : plan.parameters) {
-    rt::HeldPiece held = rt::findHeld(plan, *rt::findBucket(plan, parameter->bucket, 0), 0);
-    if (parameter->layout || held.element != xlc::plan::Element::F32)
+    rt::HeldState held = *rt::findRead(plan, 0, parameter->bucket);
+    if (parameter->layout || held.row->element != xlc::plan::Element::F32)
       throw rt::Rejected("parameter '" + parameter->name + "' is not held as whole floats");
     visit(parameter->name,
           llvm::MutableArrayRef((float *)(arena + held.offsetOf(parameter->offset)), parameter->elements));

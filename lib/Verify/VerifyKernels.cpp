@@ -106,7 +106,7 @@ private:
       device = target.makeDevice(setup, rank);
       arenas[rank] = device->allocate(bytes).begin;
       device->fill(arenas[rank], 0, bytes);
-      rt::initializeParameters(plan, values, rank, {device.get(), arenas[rank]});
+      rt::initializeStates(plan, values, rank, {device.get(), arenas[rank]});
       executor = std::make_unique<rt::Executor>(context, rank, *device, arenas[rank], nullptr);
       fabric->meet(nullptr);
       for (int64_t step = 1; step <= options.steps && !judge.isFailed(); ++step) {

@@ -89,7 +89,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 // -----
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  // expected-error @+1 {{stands in a program, but is neither a buffer nor an action}}
+  // expected-error @+1 {{stands in a program, but is not a buffer, a state or an action}}
   %0 = graph.constant dense<1.0> : tensor<f32>
 }
 
@@ -199,4 +199,118 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   // expected-error @+1 {{is action 0 of 2, and cannot have its bytes 1 earlier and 0 later}}
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy early 1
   exec.release "release" <0 + 0 + 0> bytes 64
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is value without a bucket}}
+  exec.state value 16 x f32 begins parameters at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is counter with a bucket}}
+  exec.state counter "applied" of @b 1 x f32 begins one at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is index without a group}}
+  exec.state index 1 x i64 begins index at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is optimizer without a name}}
+  exec.state optimizer of @b 16 x f32 begins zero at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{has 2 elements; a result is one number}}
+  exec.state result "loss" 2 x f32 begins nothing at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is counter and begins with parameters}}
+  exec.state counter "applied" 1 x f32 begins parameters at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is value and begins with index}}
+  exec.state value of @b 16 x f32 begins index at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{names buffer 3 of 1}}
+  exec.state value of @b 16 x f32 begins parameters at <3 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{lies in buffer 'b', which is not persistent}}
+  exec.state value of @b 16 x f32 begins parameters at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{takes bytes 4 to 68 of buffer 'b', which has 64}}
+  exec.state value of @b 16 x f32 begins parameters at <0 + 4 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  exec.state value of @b 16 x f32 begins parameters at <0 + 0 + 0>
+  // expected-error @+1 {{stands in the program twice}}
+  exec.state value of @b 8 x f32 begins parameters at <0 + 32 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  exec.begin []
+  // expected-error @+1 {{stands behind an action; states stand between the buffers and the actions}}
+  exec.state value of @b 16 x f32 begins parameters at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{has 1 elements of a shard; a counter is one number}}
+  exec.state counter "applied" shard 1 x f32 begins one at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{has -1 elements; a value has at least 0}}
+  exec.state value of @b -1 x f32 begins parameters at <0 + 0 + 0>
 }

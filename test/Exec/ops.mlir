@@ -6,8 +6,16 @@ module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 2, tp = 2, shards = 2>} {
 exec.program @train_0 stage 0 micro_batches 1 arena 640 lower_bound 640 {
   // CHECK: exec.buffer 0 parameters "b" size 512 offset 0 live 0 to 8 persistent
   exec.buffer 0 parameters "b" size 512 offset 0 live 0 to 8 persistent
-  // CHECK: exec.buffer 1 workspace "x" size 128 offset 512 live 0 to 6
-  exec.buffer 1 workspace "x" size 128 offset 512 live 0 to 6
+  // CHECK: exec.buffer 1 workspace "x" size 128 offset 512 live 0 to 6 persistent
+  exec.buffer 1 workspace "x" size 128 offset 512 live 0 to 6 persistent
+  // CHECK: exec.state value of @b 128 x bf16 begins parameters at <0 + 0 + 0>
+  exec.state value of @b 128 x bf16 begins parameters at <0 + 0 + 0>
+  // CHECK: exec.state optimizer "m" of @b shard 64 x f32 begins zero at <0 + 256 + 0>
+  exec.state optimizer "m" of @b shard 64 x f32 begins zero at <0 + 256 + 0>
+  // CHECK: exec.state counter "applied" 1 x f32 begins one at <1 + 4 + 0>
+  exec.state counter "applied" 1 x f32 begins one at <1 + 4 + 0>
+  // CHECK: exec.state index over <tp, [2, 1], []> 1 x i64 begins index at <1 + 8 + 0>
+  exec.state index over <tp, [2, 1], []> 1 x i64 begins index at <1 + 8 + 0>
   // CHECK: exec.begin [#exec.place<1 + 64 + 0>]
   exec.begin [#exec.place<1 + 64 + 0>]
   // CHECK: exec.load micro 0 ["x"] to [#exec.place<1 + 0 + 0>]

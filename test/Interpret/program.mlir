@@ -7,9 +7,7 @@
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @bw ["w"] at [0] sizes [6] elements 6 group 0 params whole grads whole states shard
 sched.bucket @bb ["b"] at [0] sizes [3] elements 4 group 1 params whole grads whole states shard
-exec.program @train stage 0 micro_batches 2 arena 344 lower_bound 344 attributes {exec.applied = #exec.place<15 + 16 + 0>, exec.loss = #exec.place<17 + 0 + 0>, exec.norm = #exec.place<18 + 0 + 0>, exec.buckets = [
-    {bucket = @bw, params = #exec.place<0 + 0 + 0>, states = [#exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>]},
-    {bucket = @bb, params = #exec.place<1 + 0 + 0>, states = [#exec.place<4 + 0 + 0>, #exec.place<5 + 0 + 0>]}]} {
+exec.program @train stage 0 micro_batches 2 arena 344 lower_bound 344 {
   exec.buffer 0 parameters "bw/params" size 24 offset 0 live 0 to 20 persistent
   exec.buffer 1 parameters "bb/params" size 16 offset 24 live 0 to 20 persistent
   exec.buffer 2 optimizer "bw/m" size 12 offset 40 live 0 to 20 persistent
@@ -30,6 +28,15 @@ exec.program @train stage 0 micro_batches 2 arena 344 lower_bound 344 attributes
   exec.buffer 17 workspace "loss" size 4 offset 264 live 0 to 20 persistent
   exec.buffer 18 workspace "norm" size 4 offset 272 live 0 to 20 persistent
   exec.buffer 19 workspace "scratch" size 16 offset 280 live 4 to 8
+  exec.state value of @bw 6 x f32 begins parameters at <0 + 0 + 0>
+  exec.state optimizer "m" of @bw shard 3 x f32 begins zero at <2 + 0 + 0>
+  exec.state optimizer "v" of @bw shard 3 x f32 begins zero at <3 + 0 + 0>
+  exec.state value of @bb 4 x f32 begins parameters at <1 + 0 + 0>
+  exec.state optimizer "m" of @bb shard 2 x f32 begins zero at <4 + 0 + 0>
+  exec.state optimizer "v" of @bb shard 2 x f32 begins zero at <5 + 0 + 0>
+  exec.state result "loss" 1 x f32 begins nothing at <17 + 0 + 0>
+  exec.state result "norm" 1 x f32 begins nothing at <18 + 0 + 0>
+  exec.state counter "applied" 1 x f32 begins one at <15 + 16 + 0>
   exec.begin [#exec.place<15 + 0 + 0>, #exec.place<16 + 0 + 0>]
   exec.run @zero "zero padding" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<7 + 12 + 0>]
   exec.load micro 0 ["x", "y"] to [#exec.place<8 + 0 + 0>, #exec.place<9 + 0 + 0>]

@@ -9,8 +9,8 @@
 
 // The index is one buffer, bound by every run.
 // CHECK: exec.program @train
-// CHECK-SAME: exec.indices = [{group = #dist.group<tp, [2, 1], []>, place = #exec.place<[[#INDEX:]] + 0 + 0>}]
-// CHECK: exec.buffer [[#INDEX]] workspace "tp index" size 8 {{.*}} persistent
+// CHECK: exec.buffer [[#INDEX:]] workspace "tp index" size 8 {{.*}} persistent
+// CHECK: exec.state index over <tp, [2, 1], []> 1 x i64 begins index at <[[#INDEX]] + 0 + 0>
 
 // The logits are gathered along their last dimension: runs of two.
 // CHECK-LABEL: func.func private @linear_F(

@@ -48,11 +48,13 @@ func.func @multiply(%x: memref<32xf32>, %w: memref<32xf32>, %y: memref<64xf32>, 
   exec.call @product ins(%a, %b : memref<8x4xf32>, memref<4x8xf32>) outs(%c : memref<8x8xf32>) workspace(%scratch : memref<1048576xi8>) accumulate [2]
   return
 }
-exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512
-    attributes {exec.buckets = [{bucket = @w, params = #exec.place<0 + 0 + 0>, states = []}],
-                exec.loss = #exec.place<1 + 0 + 0>, exec.norm = #exec.place<1 + 16 + 0>, exec.applied = #exec.place<1 + 80 + 0>} {
+exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512 {
   exec.buffer 0 parameters "w" size 256 offset 0 live 0 to 1 persistent
   exec.buffer 1 workspace "scalars" size 128 offset 256 live 0 to 1 persistent
+  exec.state value of @w 64 x f32 begins parameters at <0 + 0 + 0>
+  exec.state result "loss" 1 x f32 begins nothing at <1 + 0 + 0>
+  exec.state result "norm" 1 x f32 begins nothing at <1 + 16 + 0>
+  exec.state counter "applied" 1 x f32 begins one at <1 + 80 + 0>
   exec.begin [#exec.place<1 + 64 + 0>]
   exec.run @step "step" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
 }
@@ -137,8 +139,12 @@ TEST_F(Emit, PlanSaysWhatTheProgramSays) {
   const plan::ProgramT &program = *read->programs[0];
   EXPECT_EQ(program.arena, 512u);
   EXPECT_EQ(program.buffers[1]->name, "scalars");
-  EXPECT_EQ(program.norm->offset(), 272u);
-  EXPECT_EQ(program.buckets[0]->params->buffer(), 0u);
+  EXPECT_EQ(program.states[2]->place->offset(), 272u);
+  ASSERT_EQ(read->states.size(), 4u);
+  EXPECT_EQ(read->states[0]->bucket, 0u);
+  EXPECT_EQ(read->states[3]->kind, plan::StateKind::Counter);
+  EXPECT_EQ(read->states[3]->begins, plan::Beginning::One);
+  EXPECT_EQ(program.states[0]->place->buffer(), 0u);
   ASSERT_EQ(read->functions.size(), 2u);
   const plan::CallT &loss = *read->functions[0]->calls[0];
   EXPECT_EQ(loss.outs[1].slot(), 1u);
@@ -170,6 +176,13 @@ TEST(PlanEnums, NumberAndSpellAsTheDialectDoes) {
   ASSERT_EQ((unsigned)plan::Stream::MAX, exec::getMaxEnumValForStream());
   for (plan::Stream stream : plan::EnumValuesStream())
     EXPECT_EQ(plan::EnumNameStream(stream), exec::stringifyStream(exec::Stream(stream)));
+  auto plain = [](StringRef name) { return llvm::join(llvm::split(name.lower(), '_'), ""); };
+  ASSERT_EQ((unsigned)plan::StateKind::MAX, exec::getMaxEnumValForStateKind());
+  for (plan::StateKind kind : plan::EnumValuesStateKind())
+    EXPECT_EQ(plain(plan::EnumNameStateKind(kind)), plain(exec::stringifyStateKind(exec::StateKind(kind))));
+  ASSERT_EQ((unsigned)plan::Beginning::MAX, exec::getMaxEnumValForBeginning());
+  for (plan::Beginning beginning : plan::EnumValuesBeginning())
+    EXPECT_EQ(plain(plan::EnumNameBeginning(beginning)), plain(exec::stringifyBeginning(exec::Beginning(beginning))));
 }
 
 // What ranks exchange inside a function is a call without a kernel; a group has one number wherever it is named.
@@ -300,7 +313,7 @@ TEST_F(BadProgram, UnknownPlace) {
             std::string::npos);
 }
 TEST_F(BadProgram, UnknownBucket) {
-  EXPECT_NE(complaint("bucket = @w", "bucket = @other").find("names @other, which is not a bucket of the plan"),
+  EXPECT_NE(complaint("value of @w", "value of @other").find("names @other, which is not a bucket of the plan"),
             std::string::npos)
       << messages;
 }

@@ -1,6 +1,6 @@
 // Pieces of parameters, exhaustively for small shapes: every element of the whole lies in one piece, and is found
 // there.
-#include "Plan/Pieces.h"
+#include "State/States.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(Pieces, EveryElementLiesInOnePieceAndIsFoundThere) {
             parameter.shape = {rows, columns};
             parameter.layout = std::make_unique<plan::LayoutT>();
             parameter.layout->dim = dim, parameter.layout->outer = outer;
-            PieceShape shape(plan, parameter);
+            PieceShape shape = shapeOf(plan, parameter);
             uint64_t local = rows * columns / (dim ? columns : rows) * outer * shape.block, seen = 0;
             for (uint64_t index = 0; index < parts; ++index)
               shape.forEachRun(index, 0, local, [&](uint64_t inPiece, uint64_t inWhole, uint64_t count) {
@@ -53,7 +53,7 @@ TEST(Pieces, AFusedWeightIsCutWithinEachOfItsRuns) {
   parameter.layout = std::make_unique<plan::LayoutT>();
   parameter.layout->dim = 1, parameter.layout->outer = 3;
   std::vector<uint64_t> begins;
-  PieceShape(plan, parameter).forEachRun(1, 1, 11, [&](uint64_t, uint64_t inWhole, uint64_t count) {
+  shapeOf(plan, parameter).forEachRun(1, 1, 11, [&](uint64_t, uint64_t inWhole, uint64_t count) {
     begins.push_back(inWhole * 10 + count);
   });
   EXPECT_EQ(begins, (std::vector<uint64_t>{31, 62, 102, 142, 182, 221}));

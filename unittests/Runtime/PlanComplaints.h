@@ -19,6 +19,17 @@ inline std::vector<uint8_t> pack(const runtime::Plan &plan) {
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
+/// Gives the last stage a place for its ranks' index in the first group.
+inline void addIndex(runtime::Plan &plan, plan::Place place) {
+  auto state = std::make_unique<plan::StateT>();
+  state->kind = plan::StateKind::Index, state->begins = plan::Beginning::Index;
+  state->group = 0, state->element = plan::Element::I64;
+  auto home = std::make_unique<plan::StatePlaceT>();
+  home->state = (uint32_t)plan.states.size(), home->place = std::make_unique<plan::Place>(place);
+  plan.states.push_back(std::move(state));
+  plan.programs.back()->states.push_back(std::move(home));
+}
+
 /// What is said of the tiny plan after `edit`; nothing where it is accepted.
 inline std::string complaintAfter(const std::function<void(runtime::Plan &)> &edit) {
   runtime::Plan plan = runtime::tiny::makePlan(3);

@@ -17,8 +17,7 @@ Plan makeComposed() {
   plan::CallT &call = *plan.functions[1]->calls[0];
   call.exchange = std::make_unique<plan::ExchangeT>();
   call.exchange->outer = 1, call.exchange->chunk = 2;
-  plan.programs[1]->indices.push_back(std::make_unique<plan::IndexPlaceT>());
-  plan.programs[1]->indices[0]->place = std::make_unique<plan::Place>(0, 0, 0);
+  addIndex(plan, plan::Place(0, 0, 0));
   plan.parameters[0]->layout = std::make_unique<plan::LayoutT>();
   plan.parameters[0]->layout->outer = 1, plan.parameters[0]->elements = 40;
   return plan;

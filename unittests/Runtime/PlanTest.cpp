@@ -15,8 +15,8 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 17, its runtime knows version 16",
-         [](Plan &p) { p.version = 17; });
+  expect("error: the plan in this program has version 18, its runtime knows version 17",
+         [](Plan &p) { p.version = 18; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -28,18 +28,6 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("no traffic", [](Plan &p) { p.traffic.clear(); });
   expect("buffer 'w' leaves the arena", [](Plan &p) { p.programs[0]->buffers[0]->offset = ~0ull; });
   expect("bucket 'bucket' is larger than its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
-  expect("stage 0 holds bucket 'bucket' of BF16 with no master of F32",
-         [](Plan &p) { p.buckets[0]->element = plan::Element::BF16; });
-  expect("stage 0 holds bucket 'bucket' of F32 with a master of F32", [](Plan &p) {
-    p.programs[0]->buckets[0]->master = std::make_unique<plan::Place>(*p.programs[0]->buckets[0]->params);
-  });
-  expect("the master of bucket 'bucket' leaves the arena", [](Plan &p) {
-    p.buckets[0]->element = plan::Element::BF16;
-    p.programs[0]->buckets[0]->master = std::make_unique<plan::Place>(p.programs[0]->arena, 0, 0);
-  });
-  expect("a state of bucket 'bucket' leaves the arena",
-         [](Plan &p) { p.programs[0]->buckets[0]->states = {plan::Place(2500, 0, 0)}; });
-  expect("bucket 'bucket' has no place", [](Plan &p) { p.programs[0]->buckets[0]->params.reset(); });
   expect("parameter 'w' is in bucket 1 of 1", [](Plan &p) { p.parameters[0]->bucket = 1; });
   expect("parameter 'w' leaves its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
   expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
@@ -58,6 +46,46 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
 }
 
+TEST(Plan, StatesHaveTheirPlacesAndTheirWords) {
+  using plan::StateKind;
+  auto place = [](Plan &p, StateKind kind, const char *name = "") {
+    return const_cast<plan::Place *>(findNumber(p, *p.programs[0], kind, name));
+  };
+  auto add = [](Plan &p, StateKind kind, plan::Place at) {
+    auto state = std::make_unique<plan::StateT>(*p.states[0]);
+    state->kind = kind, state->name = kind == StateKind::Optimizer ? "m" : "";
+    auto home = std::make_unique<plan::StatePlaceT>();
+    home->state = (uint32_t)p.states.size(), home->place = std::make_unique<plan::Place>(at);
+    p.states.push_back(std::move(state));
+    p.programs[0]->states.push_back(std::move(home));
+  };
+  expect("bucket 'bucket' leaves the arena", [&](Plan &p) { *place(p, StateKind::Value) = plan::Place(2500, 0, 0); });
+  expect("bucket 'bucket' has no place", [](Plan &p) { p.programs[0]->states[0]->place.reset(); });
+  expect("the master of bucket 'bucket' leaves the arena",
+         [&](Plan &p) { add(p, StateKind::Master, plan::Place(2500, 0, 0)); });
+  expect("state 'm' of bucket 'bucket' leaves the arena",
+         [&](Plan &p) { add(p, StateKind::Optimizer, plan::Place(2500, 0, 0)); });
+  expect("the loss of a step leaves the arena",
+         [&](Plan &p) { *place(p, StateKind::Result, "loss") = plan::Place(2558, 0, 0); });
+  expect("counter 'applied' leaves the arena",
+         [&](Plan &p) { *place(p, StateKind::Counter, "applied") = plan::Place(p.programs[0]->arena, 0, 0); });
+  expect("stage 0 holds state 7 of 4", [](Plan &p) { p.programs[0]->states[0]->state = 7; });
+  expect("no stage holds parameter 'w'", [](Plan &p) { p.programs[0]->states.erase(p.programs[0]->states.begin()); });
+  expect("state 0, '', is of bucket 7 of 1 and group none of 1", [](Plan &p) { p.states[0]->bucket = 7; });
+  expect("state 1, 'loss', is of bucket 0 of 1 and group none of 1", [](Plan &p) { p.states[1]->bucket = 0; });
+  expect("state 2, 'norm', is of bucket none of 1 and group 0 of 1", [](Plan &p) { p.states[2]->group = 0; });
+  expect("state 3, 'applied', is of type F64", [](Plan &p) { p.states[3]->element = plan::Element::F64; });
+  expect("state 0, '', is of type I64", [](Plan &p) { p.states[0]->element = plan::Element::I64; });
+  expect("state 0, '', begins with Index", [](Plan &p) { p.states[0]->begins = plan::Beginning::Index; });
+  expect("state 3, 'applied', begins with Parameters",
+         [](Plan &p) { p.states[3]->begins = plan::Beginning::Parameters; });
+  expect("state 2, 'loss', is there twice", [](Plan &p) { p.states[2]->name = "loss"; });
+  for (int kind : {-1, 9}) {
+    expect("state 0, '', is of an unknown kind", [&](Plan &p) { p.states[0]->kind = (StateKind)kind; });
+    expect("state 0, '', is of an unknown kind", [&](Plan &p) { p.states[0]->begins = (plan::Beginning)kind; });
+  }
+}
+
 TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
   auto scale = [](double initial, double min) {
     plan::LossScaleT made;
@@ -69,14 +97,12 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
          [&](Plan &p) { p.loss_scale = scale(0, 1); });
   expect("a loss scale that begins with 2, not below 4, moves after", [&](Plan &p) { p.loss_scale = scale(2, 4); });
   expect("stage 0 has a gradient norm, and does not say whether a step is applied",
-         [&](Plan &p) { p.programs[0]->applied = nullptr; });
+         [&](Plan &p) { p.programs[0]->states.pop_back(); });
   expect("action 'begin' has no place for the loss scale", [&](Plan &p) { p.loss_scale = scale(8, 1); });
   expect("action 'begin' has a place for a loss scale that there is not",
          [&](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->loss_scale = place(); });
   expect("stage 0 says whether a step is applied, and has no gradient norm",
-         [&](Plan &p) { p.programs[0]->norm = nullptr; });
-  expect("whether a step is applied leaves the arena",
-         [&](Plan &p) { p.programs[0]->applied = std::make_unique<plan::Place>(p.programs[0]->arena, 0, 0); });
+         [&](Plan &p) { p.programs[0]->states.erase(p.programs[0]->states.begin() + 2); });
 }
 
 TEST(Plan, RandomBitsAreThoseOfABucket) {
@@ -144,7 +170,6 @@ TEST(Plan, CallsAndActionsMustStayInTheArena) {
   expect("action 'begin' has 0 places for 1 optimizer groups",
          [](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->places.clear(); });
   expect("action 'begin' is of an unknown kind", [](Plan &p) { p.programs[0]->steps[0]->action.Reset(); });
-  expect("the loss leaves the arena", [](Plan &p) { *p.programs[0]->loss = plan::Place(2558, 0, 0); });
 }
 
 TEST(Plan, GroupsMustCutTheRanks) {
@@ -173,14 +198,11 @@ TEST(Plan, GroupsMustCutTheRanks) {
   expect("action 'gather w' is of elements that cannot cross as others", // only sums are rounded on their way
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->wire = plan::Element::BF16; });
   for (int type : {-1, 9}) // an enum of signed bytes would let the first one pass
-    expect("the plan has elements of type", [&](Plan &p) { p.buckets[0]->element = (plan::Element)type; });
+    expect("the plan has elements of type", [&](Plan &p) { p.states[0]->element = (plan::Element)type; });
   for (int axis : {-1, 9})
     expect("traffic of an unknown axis", [&](Plan &p) { p.traffic[0]->axis = (plan::Axis)axis; });
-  expect("no stage has a loss and a gradient norm", [](Plan &p) { p.programs[0]->loss.reset(); });
-  expect("an index leaves the arena", [](Plan &p) {
-    p.programs[0]->indices.push_back(std::make_unique<plan::IndexPlaceT>());
-    p.programs[0]->indices[0]->place = std::make_unique<plan::Place>(2556, 0, 0);
-  });
+  expect("no stage has a loss and a gradient norm", [](Plan &p) { p.states[1]->name = "other"; });
+  expect("an index leaves the arena", [](Plan &p) { addIndex(p, plan::Place(2556, 0, 0)); });
 }
 
 TEST(Plan, PiecesOfParametersMustFit) {
@@ -192,8 +214,6 @@ TEST(Plan, PiecesOfParametersMustFit) {
   expect("parameter 'w' cannot be cut as its layout says", [&](Plan &p) { cut(p, 2, 1); });
   expect("parameter 'w' cannot be cut as its layout says", [&](Plan &p) { cut(p, 1, 3); });
   expect("parameter 'w' cannot be cut as its layout says", [&](Plan &p) { cut(p, 1, 0); });
-  expect("no stage holds parameter 'w'", [](Plan &p) { p.programs[0]->buckets.clear(); });
-  expect("stage 0 holds bucket 7 of 1", [](Plan &p) { p.programs[0]->buckets[0]->bucket = 7; });
   EXPECT_EQ(complaintAfter([&](Plan &p) {
               cut(p, 0, 1);
               p.parameters[0]->elements = 40;

@@ -266,7 +266,7 @@ TEST_F(Program, CtrlCEndsAfterTheStepAndSaves) {
 
 TEST_F(Program, ANonFiniteGradientNormEndsTheRunToo) {
   Plan plan = makePlan(0);
-  plan.programs[0]->norm = std::make_unique<plan::Place>(2048, 0, 9); // nothing writes there
+  *plan.programs[0]->states[2]->place = plan::Place(2048, 0, 9); // the norm, where nothing writes
   plan.programs[0]->buffers[9]->persistent = true;
   auto [exit, text] = runSaying(plan, {"--steps", "1", "--check"});
   EXPECT_EQ(exit, Exit::NonFinite);

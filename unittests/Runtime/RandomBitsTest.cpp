@@ -31,7 +31,7 @@ Plan makePlan(uint32_t dp, uint32_t tp) {
   plan.parameters[1]->layout->dim = 1, plan.parameters[1]->layout->outer = 1;
   auto bucket = std::make_unique<plan::BucketT>();
   bucket->elements = 64, bucket->shard_elements = 64 / dp;
-  bucket->states_extent = dp > 1 ? plan::Extent::Shard : plan::Extent::Whole;
+  bucket->updates = dp > 1 ? plan::Extent::Shard : plan::Extent::Whole;
   plan.buckets.push_back(std::move(bucket));
   return plan;
 }

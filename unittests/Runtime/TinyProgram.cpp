@@ -119,14 +119,22 @@ void addAllReduce(Plan &plan, const std::string &label, Place place, uint64_t co
   addExchange(plan, label, CollectiveKind::all_reduce, place, place, count, element);
 }
 
+/// Of float32, on the first stage.
+StateT &addState(Plan &plan, StateKind kind, const std::string &name, Beginning begins, Place place) {
+  auto state = std::make_unique<StateT>();
+  state->kind = kind, state->name = name, state->begins = begins;
+  auto home = std::make_unique<StatePlaceT>();
+  home->state = (uint32_t)plan.states.size(), home->place = std::make_unique<Place>(place);
+  plan.programs[0]->states.push_back(std::move(home));
+  return *plan.states.emplace_back(std::move(state));
+}
+
 void addStorage(Plan &plan, bool sharded) {
   auto bucket = std::make_unique<BucketT>();
   bucket->name = "bucket", bucket->elements = padded, bucket->shard_elements = padded / 2;
-  bucket->params = sharded ? Extent::Shard : Extent::Whole;
   plan.buckets.push_back(std::move(bucket));
-  auto home = std::make_unique<BucketPlaceT>();
-  home->params = std::make_unique<Place>(0, 0, 0);
-  plan.programs[0]->buckets.push_back(std::move(home));
+  StateT &values = addState(plan, StateKind::Value, "", Beginning::Parameters, Place(0, 0, 0));
+  values.bucket = 0, values.extent = sharded ? Extent::Shard : Extent::Whole;
   auto parameter = std::make_unique<ParameterT>();
   parameter->name = "w", parameter->shape = {7, 10}, parameter->elements = elements, parameter->init = Init::Normal,
   parameter->std = 0.5;
@@ -218,8 +226,9 @@ Plan makePlan(int stage) {
   traffic->all_gather = traffic->reduce_scatter = sharded ? 2 * padded / 2 * 4 : 0;
   traffic->all_reduce = 2 * (sharded ? 4 + 8 : padded * 4 + 4);
   plan.traffic.push_back(std::move(traffic));
-  program.loss = std::make_unique<Place>(1792, 0, 6), program.norm = std::make_unique<Place>(1856, 0, 7);
-  program.applied = std::make_unique<Place>(1936, 0, 8);
+  addState(plan, StateKind::Result, "loss", Beginning::Nothing, Place(1792, 0, 6));
+  addState(plan, StateKind::Result, "norm", Beginning::Nothing, Place(1856, 0, 7));
+  addState(plan, StateKind::Counter, "applied", Beginning::One, Place(1936, 0, 8));
   return plan;
 }
 

@@ -72,13 +72,22 @@ std::string Judged::text() const {
     arena += llvm::alignTo(bytes, 64);
   }
   return llvm::formatv("{0}\nfunc.func @f({1}) {{\n{2}\nreturn\n}\n"
-                       "exec.program @train stage 0 micro_batches 1 arena {3} "
-                       "lower_bound {3} attributes {{exec.loss = #exec.place<0 + 0 + 0>, "
-                       "exec.norm = #exec.place<0 + 0 + 0>, exec.applied = #exec.place<0 + 0 + 0>} {{\n{4}\nexec.load "
-                       "micro 0 [{5}] to [{6}]\n"
-                       "exec.run @f \"layer F\" micro 0 first true [{7}]\n}\n",
-                       kernels, llvm::join(arguments, ", "), calls, arena, llvm::join(buffers, "\n"),
-                       llvm::join(names, ", "), llvm::join(loaded, ", "), llvm::join(places, ", "));
+                       "exec.program @train stage 0 micro_batches 1 arena {3} lower_bound {3} {{\n{4}\n{5}exec.load "
+                       "micro 0 [{6}] to [{7}]\n"
+                       "exec.run @f \"layer F\" micro 0 first true [{8}]\n}\n",
+                       kernels, llvm::join(arguments, ", "), calls, arena + 64, llvm::join(buffers, "\n"),
+                       numbersAt(slots.size(), arena, 1), llvm::join(names, ", "), llvm::join(loaded, ", "),
+                       llvm::join(places, ", "));
+}
+
+std::string xlc::test::numbersAt(int64_t buffer, int64_t offset, int64_t last) {
+  return llvm::formatv(R"(
+  exec.buffer {0} workspace "numbers" size 64 offset {1} live 0 to {2} persistent
+  exec.state result "loss" 1 x f32 begins nothing at <{0} + 0 + 0>
+  exec.state result "norm" 1 x f32 begins nothing at <{0} + 0 + 0>
+  exec.state counter "applied" 1 x f32 begins one at <{0} + 0 + 0>
+)",
+                       buffer, offset, last);
 }
 
 void Judged::compile(const std::function<void(ModuleOp)> &fault,

@@ -18,6 +18,9 @@ struct Slot {
   int64_t limit = 0; ///< of integers
 };
 
+/// The numbers that each program has, in a buffer of 64 bytes of its own at an offset, live to an action.
+std::string numbersAt(int64_t buffer, int64_t offset, int64_t last);
+
 struct Judged {
   std::vector<Slot> slots;   ///< arguments %0, %1, ... of @f
   std::string kernels;       ///< private functions

@@ -181,11 +181,12 @@ func.func @f(%x: memref<64xf32>, %y: memref<64xhalf>) {
   exec.call @k ins(%x : memref<64xf32>) outs(%y : memref<64xhalf>) accumulate [0]
   return
 }
-exec.program @train stage 0 micro_batches 1 arena 448 lower_bound 448
-    attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>, exec.applied = #exec.place<0 + 0 + 0>} {
+exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512 {
   exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 3
   exec.buffer 1 workspace "y" size 128 offset 256 live 0 to 3
   exec.buffer 2 workspace "sum" size 64 offset 384 live 0 to 3
+)" + numbersAt(3, 448, 3) +
+                       R"(
   exec.load micro 0 ["in0"] to [#exec.place<0 + 0 + 0>]
   exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] role <F>
   exec.exchange all_reduce "all_reduce y" over <dp, [2, 1], []> #exec.place<1 + 0 + 0> to #exec.place<1 + 0 + 0> count 64 half

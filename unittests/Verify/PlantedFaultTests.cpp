@@ -212,10 +212,10 @@ func.func @f(%x: memref<64xf32>, %y: memref<64xf32>) {
 std::string programOf(int stage, const std::vector<std::string> &actions) {
   std::string number = std::to_string(stage), live = " live 0 to " + std::to_string(actions.size() - 1) + "\n";
   std::string text = "exec.program @train_" + number + " stage " + number +
-                     R"( micro_batches 1 arena 512 lower_bound 512
-    attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>, exec.applied = #exec.place<0 + 0 + 0>} {
+                     R"( micro_batches 1 arena 576 lower_bound 576 {
   exec.buffer 0 workspace "x" size 256 offset 0)" +
-                     live + R"(  exec.buffer 1 workspace "y" size 256 offset 256)" + live;
+                     live + R"(  exec.buffer 1 workspace "y" size 256 offset 256)" + live +
+                     numbersAt(2, 512, actions.size() - 1);
   for (const std::string &action : actions)
     text += "  " + action + "\n";
   return text + "}\n";

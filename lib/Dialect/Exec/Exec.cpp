@@ -97,21 +97,67 @@ LogicalResult CollectiveOp::verify() {
 // The program of a rank
 //===----------------------------------------------------------------------===//
 
+StateOp ProgramOp::findNumber(StateKind kind, StringRef name) {
+  for (auto state : getBody().front().getOps<StateOp>())
+    if (state.getKind() == kind && state.getName() == name)
+      return state;
+  return {};
+}
+
+/// Each state is told apart from the others, and lies in a persistent buffer.
+static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers) {
+  llvm::DenseSet<std::tuple<int32_t, Attribute, Attribute, Attribute>> seen;
+  for (auto state : program.getBody().front().getOps<StateOp>()) {
+    if (!seen.insert({int32_t(state.getKind()), state.getNameAttr(), state.getBucketAttr(), state.getGroupAttr()})
+             .second)
+      return state.emitOpError() << "stands in the program twice";
+    PlaceAttr place = state.getPlace();
+    if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
+      return state.emitOpError() << "names buffer " << place.getBuffer() << " of " << buffers.size();
+    BufferOp buffer = buffers[place.getBuffer()];
+    if (!buffer.getPersistent())
+      return state.emitOpError() << "lies in buffer '" << buffer.getName() << "', which is not persistent";
+    if (place.getStride() != 0 || place.getOffset() < 0 || place.getOffset() + state.getBytes() > buffer.getSize())
+      return state.emitOpError() << "takes bytes " << place.getOffset() << " to "
+                                 << place.getOffset() + state.getBytes() << " of buffer '" << buffer.getName()
+                                 << "', which has " << buffer.getSize();
+  }
+  return success();
+}
+
+/// Buffers, then states, then actions.
+enum class Part { Buffers, States, Actions };
+
+static std::optional<Part> partOf(Operation &op) {
+  if (isa<BufferOp>(op))
+    return Part::Buffers;
+  if (isa<StateOp>(op))
+    return Part::States;
+  return isa<Action>(op) ? std::optional(Part::Actions) : std::nullopt;
+}
+
 LogicalResult ProgramOp::verify() {
   if ((int64_t)getMicroBatches() < 1)
     return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, at least 1 is needed";
-  int64_t buffers = 0;
-  bool isAmongBuffers = true;
+  SmallVector<BufferOp> buffers;
+  Part reached = Part::Buffers;
   for (Operation &op : getBody().front()) {
+    std::optional<Part> part = partOf(op);
+    if (!part)
+      return op.emitOpError() << "stands in a program, but is not a buffer, a state or an action";
     auto buffer = dyn_cast<BufferOp>(op);
-    if (!buffer && !isa<Action>(op))
-      return op.emitOpError() << "stands in a program, but is neither a buffer nor an action";
-    if (buffer && (!isAmongBuffers || buffer.getId() != buffers))
+    if (buffer && (reached != Part::Buffers || buffer.getId() != (int64_t)buffers.size()))
       return buffer.emitOpError() << "is number " << buffer.getId()
-                                  << "; buffers stand before the actions and are numbered from 0, here by " << buffers;
-    isAmongBuffers = buffer != nullptr;
-    buffers += isAmongBuffers;
+                                  << "; buffers stand before the actions and are numbered from 0, here by "
+                                  << buffers.size();
+    if (*part < reached)
+      return op.emitOpError() << "stands behind an action; states stand between the buffers and the actions";
+    reached = *part;
+    if (buffer)
+      buffers.push_back(buffer);
   }
+  if (failed(verifyStates(*this, buffers)))
+    return failure();
   SmallVector<Action> actions(getBody().front().getOps<Action>());
   auto count = int64_t(actions.size());
   for (auto [number, action] : llvm::enumerate(actions)) {
@@ -127,6 +173,31 @@ LogicalResult BufferOp::verify() {
   if (getSize() < 0 || getOffset() < 0 || getFirst() > getLast())
     return emitOpError() << "of " << getSize() << " bytes at " << getOffset() << " is live from " << getFirst()
                          << " to " << getLast();
+  return success();
+}
+
+LogicalResult StateOp::verify() {
+  StateKind kind = getKind();
+  bool isOfBucket = kind == StateKind::value || kind == StateKind::master || kind == StateKind::optimizer ||
+                    kind == StateKind::running_average;
+  bool isNamed = kind == StateKind::optimizer || kind == StateKind::counter || kind == StateKind::result;
+  auto require = [&](bool has, bool needs, StringRef what) -> LogicalResult {
+    if (has == needs)
+      return success();
+    return emitOpError() << "is " << stringifyStateKind(kind) << (needs ? " without " : " with ") << what;
+  };
+  if (failed(require(getBucket().has_value(), isOfBucket, "a bucket")) ||
+      failed(require(getGroup().has_value(), kind == StateKind::index, "a group")) ||
+      failed(require(getName().has_value(), isNamed, "a name")))
+    return failure();
+  if (getElements() < 0 || (!isOfBucket && (getElements() != 1 || getShard())))
+    return emitOpError() << "has " << getElements() << (getShard() ? " elements of a shard" : " elements") << "; a "
+                         << stringifyStateKind(kind) << (isOfBucket ? " has at least 0" : " is one number");
+  bool beginsRight = (getBegins() != Beginning::index || kind == StateKind::index) &&
+                     (getBegins() != Beginning::parameters || isOfBucket) &&
+                     (getBegins() != Beginning::one || !isOfBucket);
+  if (!beginsRight)
+    return emitOpError() << "is " << stringifyStateKind(kind) << " and begins with " << stringifyBeginning(getBegins());
   return success();
 }
 

@@ -44,13 +44,11 @@ Memory<E>::Memory(exec::ProgramOp program)
     return found.takeVector();
   };
   for (Operation &action : program.getBody().front())
-    if (!isa<exec::BufferOp>(action))
+    if (isa<exec::Action>(action))
       named.emplace_back(buffersOf(&action));
   for (ArrayRef<size_t> ofAction : named)
     for (size_t buffer : ofAction)
       ++lives[buffer].uses;
-  for (size_t buffer : buffersOf(program))
-    lives[buffer].isForever = true;
   for (auto [buffer, life] : llvm::zip(buffers, lives))
     life.isForever |= buffer.getPersistent();
   beginStep();

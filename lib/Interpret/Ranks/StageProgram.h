@@ -12,22 +12,21 @@
 #include "Model.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/Runtime/States.h"
 
 namespace xlc::interpret {
 
 /// The words by which an action is known.
 llvm::StringRef labelOf(mlir::Operation *action);
 
-/// A rank's piece of a bucket between steps.
+/// A state of a member of a bucket.
 struct Holding {
+  exec::StateOp state;
   sched::BucketOp bucket;
   std::string name; ///< parameter, master (kMaster) or state
   int64_t member;   ///< of the bucket
-  exec::PlaceAttr place;
-  sched::Extent extent;
-  mlir::Type element;
 
-  int64_t getBytes(int64_t elements) const { return graph::getByteSize(element, elements); }
+  int64_t getBytes(int64_t elements) const { return graph::getByteSize(exec::StateOp(state).getType(), elements); }
 };
 
 template <class E> class StageProgram {
@@ -64,8 +63,11 @@ private:
   llvm::LogicalResult exchangeInGroups(const Exchange &what,
                                        llvm::function_ref<Participant<E>(int64_t rank)> participate);
   llvm::LogicalResult forEachHolding(llvm::function_ref<llvm::LogicalResult(const Holding &)> visit);
-  llvm::LogicalResult collectPiece(const Holding &holding, int64_t rank, Tensor<E> &piece);
-  int64_t sliceSize(const Holding &holding) const;
+  llvm::LogicalResult verifyStates();
+  llvm::LogicalResult initializeNumbers();
+  llvm::LogicalResult collectPiece(const Holding &holding, int64_t rank, Tensor<E> &whole);
+  runtime::BucketMember memberOf(const Holding &holding, int64_t rank) const;
+  int64_t beginOf(exec::StateOp state, int64_t rank) const;
 
   int64_t firstRank; ///< of the stage, among all
   const Model &model;

@@ -3,6 +3,7 @@
 #include "Executor.h"
 
 #include "Fabric/Waiting.h"
+#include "State/States.h"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,11 @@ namespace xlc::runtime {
 Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, RankTrace *trace)
     : job(job), program(programOf(job.plan, rank)), rank(rank), arena(arena), trace(trace),
       checker(job.check ? std::make_unique<Checker>(job.plan, rank, given, arena) : nullptr),
-      device(checker ? *checker : given), slotsTaken(job.plan, program),
-      main(rank, device, pulseOf(plan::Stream::compute)) {
+      device(checker ? *checker : given),
+      lossPlace(findNumber(job.plan, program, plan::StateKind::Result, kLossResult)),
+      normPlace(findNumber(job.plan, program, plan::StateKind::Result, kNormResult)),
+      appliedPlace(findNumber(job.plan, program, plan::StateKind::Counter, kAppliedCounter)),
+      slotsTaken(job.plan, program), main(rank, device, pulseOf(plan::Stream::compute)) {
   if (job.plan.loss_scale)
     scale.emplace(*job.plan.loss_scale);
   size_t mostSlots = 0, mostOperands = 0;
@@ -33,12 +37,9 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
       randomBits.try_emplace(*run->draws_for, job.plan, *run->draws_for, rank);
   replays.areUsed = job.captureFailed && device.captures() && !trace && !job.observer &&
                     randomBits.empty(); // which are others in each step
-  for (const auto &index : program.indices) {
-    auto value = (int64_t)indexIn(*job.plan.rank_groups[index->group], job.plan, rank);
-    device.write(at(*index->place), &value, sizeof value);
-  }
-  if (program.applied)
-    writeScalar(*program.applied, 0, 1);
+  forEachFirstNumber(job.plan, rank, [&](uint64_t offset, plan::Element element, int64_t value) {
+    writeNumber(arena + offset, element, (double)value);
+  });
   device.endStep(); // what was written comes before the first action
   if (job.overlap == Overlap::Threads)
     startStreams();
@@ -117,15 +118,15 @@ void Executor::runStep(uint64_t number) {
     slotsTaken.endAction(*program.steps[i], i);
   if (!isWhole)
     device.endStep();
-  if (program.loss)
-    device.beginRead(slotOf(step), at(*program.loss));
-  if (program.norm)
-    device.beginRead(slotOf(step) + 1, at(*program.norm));
+  if (lossPlace)
+    device.beginRead(slotOf(step), at(*lossPlace));
+  if (normPlace)
+    device.beginRead(slotOf(step) + 1, at(*normPlace));
   if (checker)
     checker->checkStep();
   settle(marked[(step - 1) % 2]);
   if (scale)
-    scale->endStep(readScalar(*program.applied) != 0);
+    scale->endStep(readScalar(*appliedPlace) != 0);
 }
 
 void Executor::enterAction(Lane &lane, uint64_t index) const {
@@ -238,11 +239,14 @@ void Executor::doAction(Lane &lane, const plan::StepT &step) {
   }
 }
 
-void Executor::writeScalar(const plan::Place &place, uint64_t index, double value) {
+void Executor::writeNumber(char *to, plan::Element type, double value) {
   char element[8];
-  uint64_t bytes = bytesOf(scalarElement);
-  putNumber(scalarElement, value, element);
-  device.write(at(place) + index * bytes, element, bytes);
+  putNumber(type, value, element);
+  device.write(to, element, bytesOf(type));
+}
+
+void Executor::writeScalar(const plan::Place &place, uint64_t index, double value) {
+  writeNumber(at(place) + index * bytesOf(scalarElement), scalarElement, value);
 }
 
 /// Writes [lr, -, 1 - beta1^t, sqrt(1 - beta2^t)] of each optimizer group, t being the number of the step among those that

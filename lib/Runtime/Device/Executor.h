@@ -144,6 +144,7 @@ private:
   void addToTrace(const TraceEvent &event);
   void settle(std::vector<TraceEvent> &events);
   float readScalar(const plan::Place &place) const;
+  void writeNumber(char *to, plan::Element type, double value);
   void writeScalar(const plan::Place &place, uint64_t index, double value);
 
   const JobContext &job;
@@ -154,6 +155,8 @@ private:
   std::array<std::vector<TraceEvent>, 2> marked; ///< of this step and the one before: with the device's marks for times
   const std::unique_ptr<Checker> checker;        ///< stands before the device; none without --check
   Device &device;
+  /// Numbers of the plan's table of states; null where the stage has none.
+  const plan::Place *const lossPlace, *const normPlace, *const appliedPlace;
   ResidualSlots slotsTaken;
   std::optional<LossScale> scale;
   float scaleOfStep = 1;

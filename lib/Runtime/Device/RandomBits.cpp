@@ -9,13 +9,11 @@ namespace xlc::runtime {
 
 RandomBits::RandomBits(const Plan &plan, uint32_t bucket, int rank) {
   const plan::BucketT &home = *plan.buckets[bucket];
-  if (home.states_extent == plan::Extent::Shard)
+  if (home.updates == plan::Extent::Shard)
     first = home.shard_elements * shardOf(plan, rank);
   for (const auto &parameter : plan.parameters)
     if (parameter->bucket == bucket)
-      members.push_back({parameter->offset, parameter->offset + parameter->elements, hashName(parameter->name),
-                         parameter->layout ? indexIn(*plan.rank_groups[parameter->layout->group], plan, rank) : 0,
-                         PieceShape(plan, *parameter)});
+      members.push_back({memberOf(plan, *parameter, rank), hashName(parameter->name)});
   std::ranges::sort(members, {}, &Member::begin);
 }
 

@@ -6,7 +6,7 @@
 #ifndef XLC_LIB_RUNTIME_DEVICE_RANDOMBITS_H
 #define XLC_LIB_RUNTIME_DEVICE_RANDOMBITS_H
 
-#include "Plan/Pieces.h"
+#include "State/States.h"
 
 #include <algorithm>
 #include <array>
@@ -33,19 +33,14 @@ public:
     uint64_t from = first + begin, end = from + count;
     auto member = std::ranges::upper_bound(members, from, {}, &Member::end);
     for (; member != members.end() && member->begin < end; ++member)
-      member->shape.forEachRun(member->piece, std::max(from, member->begin) - member->begin,
-                               std::min(end, member->end) - member->begin,
-                               [&](uint64_t inPiece, uint64_t inWhole, uint64_t some) {
-                                 visit(Run{member->begin + inPiece - from, member->nameHash, inWhole, some});
-                               });
+      member->forEachRun(from, end, [&](uint64_t at, uint64_t inWhole, uint64_t some) {
+        visit(Run{at - from, member->nameHash, inWhole, some});
+      });
   }
 
 private:
-  struct Member {
-    uint64_t begin, end; ///< in the bucket
+  struct Member : BucketMember {
     uint64_t nameHash;
-    uint64_t piece; ///< of the whole parameter, which this rank has
-    PieceShape shape;
   };
 
   std::vector<Member> members; ///< in the order of the bucket

@@ -1,6 +1,8 @@
 // See ParameterFile.h.
 #include "ParameterFile.h"
 
+#include "State/States.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,13 +36,13 @@ std::map<std::string, StoredTensor>::const_iterator findTensor(const Safetensors
 
 /// Whether some rank has all elements of a parameter, one behind the other.
 bool isReadWhole(const Plan &plan, const plan::ParameterT &parameter) {
-  return !parameter.layout && plan.buckets[parameter.bucket]->params == plan::Extent::Whole;
+  return !parameter.layout && rowOfRead(plan, parameter.bucket).extent == plan::Extent::Whole;
 }
 
 } // namespace
 
 TensorForm formOf(const Plan &plan, const plan::ParameterT &parameter) {
-  return {parameter.name, parameter.shape, nameOf(storedElement(*plan.buckets[parameter.bucket]))};
+  return {parameter.name, parameter.shape, nameOf(storedElement(plan, parameter.bucket))};
 }
 
 ParameterFile::ParameterFile(const Plan &plan, const std::string &path, Kind kind)
@@ -153,7 +155,7 @@ bool ParameterFile::canConvert(size_t index) const {
 }
 
 plan::Element ParameterFile::elementOf(size_t index) const {
-  return storedElement(*plan.buckets[plan.parameters[index]->bucket]);
+  return storedElement(plan, plan.parameters[index]->bucket);
 }
 
 /// All elements of a parameter.

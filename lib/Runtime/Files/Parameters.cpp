@@ -2,7 +2,7 @@
 #include "Parameters.h"
 
 #include "Plan/Philox.h"
-#include "Plan/Pieces.h"
+#include "State/States.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ void giveRun(const Plan &plan, size_t index, const InitialValues &values, uint64
     return values.file->read(index, begin, count, take);
   if (parameter.init == plan::Init::Zeros)
     return; // the bucket was cleared
-  plan::Element element = storedElement(*plan.buckets[parameter.bucket]);
+  plan::Element element = storedElement(plan, parameter.bucket);
   std::vector<char> block(std::min(count, blockElements) * bytesOf(element));
   for (uint64_t end = begin + count; begin < end;) {
     uint64_t some = std::min(blockElements, end - begin);
@@ -39,32 +39,28 @@ void giveRun(const Plan &plan, size_t index, const InitialValues &values, uint64
 /// the first rank with each piece and each shard.
 void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const ReadArena &read, uint64_t begin,
                     uint64_t count, char *to) {
-  const plan::BucketT &bucket = *plan.buckets[parameter.bucket];
-  uint32_t first = 0;
-  while (!findBucket(plan, parameter.bucket, (int)first))
-    first += stageRanks(plan);
-  std::vector<int> owners{(int)first};
+  int first = findFirstHolder(plan, parameter.bucket);
+  std::vector<int> owners{first};
   if (parameter.layout)
-    owners = membersOf(*plan.rank_groups[parameter.layout->group], plan, (int)first);
-  bool hasMaster = findBucket(plan, parameter.bucket, (int)first)->master != nullptr;
-  plan::Element stored = storedElement(bucket);
-  PieceShape shape(plan, parameter);
+    owners = membersOf(*plan.rank_groups[parameter.layout->group], plan, first);
+  bool isSharded = findMoved(plan, first, parameter.bucket)->row->extent == plan::Extent::Shard;
+  plan::Element stored = storedElement(plan, parameter.bucket);
+  PieceShape shape = shapeOf(plan, parameter);
   for (uint64_t at = begin, end = begin + count; at < end;) {
     PieceShape::Found found = shape.find(at);
     uint64_t inBucket = parameter.offset + found.inPiece;
     int rank = owners[found.index];
-    if ((hasMaster ? bucket.states_extent : bucket.params) == plan::Extent::Shard)
-      rank += (int)(inBucket / bucket.shard_elements * plan.mesh->tp());
-    const plan::BucketPlaceT &home = *findBucket(plan, parameter.bucket, rank);
-    HeldPiece held = (hasMaster ? findMaster : findHeld)(plan, home, rank);
+    if (isSharded)
+      rank += (int)(inBucket / plan.buckets[parameter.bucket]->shard_elements * plan.mesh->tp());
+    HeldState held = *findMoved(plan, rank, parameter.bucket);
     uint64_t some = std::min({end - at, found.count, held.end - inBucket});
-    uint64_t from = held.offsetOf(inBucket), bytes = some * bytesOf(held.element);
-    if (held.element == stored) {
+    uint64_t from = held.offsetOf(inBucket), bytes = some * bytesOf(held.row->element);
+    if (held.row->element == stored) {
       read(rank, from, bytes, to);
     } else {
       std::vector<char> narrow(bytes);
       read(rank, from, bytes, narrow.data());
-      std::ranges::copy(convert(held.element, narrow.data(), some, stored), to);
+      std::ranges::copy(convert(held.row->element, narrow.data(), some, stored), to);
     }
     to += some * bytesOf(stored), at += some;
   }
@@ -87,69 +83,47 @@ InitialValues openInitialValues(const Plan &plan, const std::string &initPath, c
   return values;
 }
 
-/// The parameters of a bucket that a rank has, and their master where there is one.
-static std::vector<HeldPiece> findAllHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank) {
-  std::vector<HeldPiece> all{findHeld(plan, home, rank)};
-  if (home.master)
-    all.push_back(findMaster(plan, home, rank));
-  return all;
-}
-
-/// Writes a parameter's initial values to what a rank holds of its bucket.
+/// Writes a parameter's initial values to a state of its bucket.
 static void initializeParameter(const Plan &plan, size_t index, const InitialValues &values, int rank,
-                                const HeldPiece &held, RankMemory memory) {
+                                const HeldState &held, RankMemory memory) {
   const plan::ParameterT &parameter = *plan.parameters[index];
-  plan::Element stored = storedElement(*plan.buckets[parameter.bucket]);
-  uint64_t begin = std::max(parameter.offset, held.begin),
-           end = std::min(parameter.offset + parameter.elements, held.end);
-  if (begin >= end)
-    return;
-  uint64_t piece = parameter.layout ? indexIn(*plan.rank_groups[parameter.layout->group], plan, rank) : 0;
-  PieceShape(plan, parameter)
-      .forEachRun(piece, begin - parameter.offset, end - parameter.offset,
-                  [&](uint64_t inPiece, uint64_t inWhole, uint64_t count) {
-                    char *to = memory.arena + held.offsetOf(parameter.offset + inPiece);
-                    giveRun(plan, index, values, inWhole, count, [&](const void *bytes, uint64_t some) {
-                      if (held.element == stored) {
-                        memory.device->write(to, bytes, some);
-                        to += some;
-                        return;
-                      }
-                      std::vector<char> converted = convert(stored, bytes, some / bytesOf(stored), held.element);
-                      memory.device->write(to, converted.data(), converted.size());
-                      to += converted.size();
-                    });
-                  });
+  plan::Element stored = storedElement(plan, parameter.bucket);
+  memberOf(plan, parameter, rank).forEachRun(held.begin, held.end, [&](uint64_t at, uint64_t inWhole, uint64_t count) {
+    char *to = memory.arena + held.offsetOf(at);
+    giveRun(plan, index, values, inWhole, count, [&](const void *bytes, uint64_t some) {
+      if (held.row->element == stored) {
+        memory.device->write(to, bytes, some);
+        to += some;
+        return;
+      }
+      std::vector<char> converted = convert(stored, bytes, some / bytesOf(stored), held.row->element);
+      memory.device->write(to, converted.data(), converted.size());
+      to += converted.size();
+    });
+  });
 }
 
-void initializeParameters(const Plan &plan, const InitialValues &values, int rank, RankMemory memory) {
-  for (const auto &home : programOf(plan, rank).buckets) {
-    const plan::BucketT &bucket = *plan.buckets[home->bucket];
-    for (const HeldPiece &held : findAllHeld(plan, *home, rank))
-      memory.device->fill(memory.arena + held.offset, 0, (held.end - held.begin) * bytesOf(held.element));
-    uint64_t stateElements = bucket.states_extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
-    for (const plan::Place &state : home->states)
-      memory.device->fill(memory.arena + offsetOf(state, rank, *plan.mesh), 0, stateElements * bytesOf(bucket.state));
-  }
-  for (size_t i = 0; i < plan.parameters.size(); ++i) {
-    const auto &parameter = plan.parameters[i];
-    const plan::BucketPlaceT *home = findBucket(plan, parameter->bucket, rank);
-    if (!home)
-      continue;
-    for (const HeldPiece &held : findAllHeld(plan, *home, rank))
-      initializeParameter(plan, i, values, rank, held, memory);
-  }
+void initializeStates(const Plan &plan, const InitialValues &values, int rank, RankMemory memory) {
+  std::vector<std::vector<size_t>> members(plan.buckets.size());
+  for (size_t i = 0; i < plan.parameters.size(); ++i)
+    members[plan.parameters[i]->bucket].push_back(i);
+  forEachState(plan, rank, [&](const HeldState &held) {
+    memory.device->fill(memory.arena + held.offset, 0, held.getBytes());
+    if (held.row->begins == plan::Beginning::Parameters)
+      for (size_t i : members[*held.row->bucket])
+        initializeParameter(plan, i, values, rank, held, memory);
+  });
 }
 
 /// Whether ranks hold nothing but a rounded copy, which no step has moved.
 static bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter) {
-  return parameter.frozen && isNarrow(plan.buckets[parameter.bucket]->element);
+  return parameter.frozen && isNarrow(rowOfRead(plan, parameter.bucket).element);
 }
 
 /// Puts elements that a parameter begins with.
 static void putInitial(const Plan &plan, size_t index, const InitialValues &values, uint64_t begin, uint64_t count,
                        char *to) {
-  std::fill_n(to, count * bytesOf(storedElement(*plan.buckets[plan.parameters[index]->bucket])), 0);
+  std::fill_n(to, count * bytesOf(storedElement(plan, plan.parameters[index]->bucket)), 0);
   giveRun(plan, index, values, begin, count, [&](const void *bytes, uint64_t some) {
     std::copy_n((const char *)bytes, some, to);
     to += some;

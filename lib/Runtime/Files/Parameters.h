@@ -25,8 +25,8 @@ struct RankMemory {
   char *arena;
 };
 
-/// Fills what `rank` holds of every bucket and clears its optimizer states.
-void initializeParameters(const Plan &plan, const InitialValues &values, int rank, RankMemory memory);
+/// Fills the states of every bucket that `rank` holds with what they begin with.
+void initializeStates(const Plan &plan, const InitialValues &values, int rank, RankMemory memory);
 
 /// Reads bytes of a rank's arena from an offset on.
 using ReadArena = std::function<void(int rank, uint64_t offset, uint64_t bytes, void *to)>;

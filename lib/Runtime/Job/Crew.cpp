@@ -133,7 +133,7 @@ void Crew::runSteps(int rank) {
   self.device = target.makeDevice(setup, rank);
   self.arena = world.allocateArena(rank, *self.device);
   self.device->fill(self.arena.begin, options.check ? poison : 0, bytes);
-  initializeParameters(plan, values, rank, {self.device.get(), self.arena.begin});
+  initializeStates(plan, values, rank, {self.device.get(), self.arena.begin});
   if (world.isTraced())
     self.trace.emplace(world.traceOf(rank));
   self.executor =

@@ -2,6 +2,7 @@
 #include "Faults.h"
 
 #include "Failure.h"
+#include "State/States.h"
 
 #include <fmt/format.h>
 
@@ -54,11 +55,10 @@ std::vector<std::string_view> actionsOf(const Plan &plan, int rank) {
 std::vector<std::string_view> trainedOn(const Plan &plan, int rank) {
   std::vector<std::string_view> names;
   for (const auto &parameter : plan.parameters)
-    for (const auto &home : programOf(plan, rank).buckets)
-      if (home->bucket == parameter->bucket && plan.buckets[home->bucket]->group >= 0) {
-        names.push_back(parameter->name);
-        names.insert(names.end(), parameter->ties.begin(), parameter->ties.end());
-      }
+    if (plan.buckets[parameter->bucket]->group >= 0 && findRead(plan, rank, parameter->bucket)) {
+      names.push_back(parameter->name);
+      names.insert(names.end(), parameter->ties.begin(), parameter->ties.end());
+    }
   return names;
 }
 

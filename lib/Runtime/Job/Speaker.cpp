@@ -5,6 +5,7 @@
 #include "Stats.h"
 #include "TraceFile.h"
 #include "xlc/Runtime/Limits.h"
+#include "xlc/Runtime/States.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,10 @@
 namespace xlc::runtime {
 
 int findPublisher(const Plan &plan) {
-  auto hasBoth = [](const auto &program) { return program->loss && program->norm; };
+  auto hasBoth = [&](const auto &program) {
+    return findNumber(plan, *program, plan::StateKind::Result, kLossResult) &&
+           findNumber(plan, *program, plan::StateKind::Result, kNormResult);
+  };
   auto first = std::find_if(plan.programs.begin(), plan.programs.end(), hasBoth);
   return (int)((first - plan.programs.begin()) * stageRanks(plan));
 }

@@ -108,6 +108,8 @@ void PlanChecker::checkStorage() {
   for (const auto &bucket : plan.buckets)
     require((Quantity)bucket->shard_elements * plan.mesh->shards() >= (Quantity)bucket->elements,
             "bucket '{}' is larger than its shards", bucket->name);
+  for (size_t i = 0; i < plan.states.size(); ++i)
+    checkState(*plan.states[i], i);
   for (const auto &parameter : plan.parameters)
     checkParameter(*parameter);
   checkOverlaps();
@@ -139,6 +141,39 @@ std::optional<Quantity> PlanChecker::pieceElements(const plan::ParameterT &param
   return elements;
 }
 
+/// Parameters as units read them.
+static bool isRead(const plan::StateT &state) {
+  return state.kind == plan::StateKind::Value || state.kind == plan::StateKind::RunningAverage;
+}
+
+void PlanChecker::checkState(const plan::StateT &state, size_t number) {
+  using plan::StateKind;
+  if (state.kind > StateKind::MAX || state.begins > plan::Beginning::MAX)
+    return require(false, "state {}, '{}', is of an unknown kind", number, state.name);
+  bool isIndex = state.kind == StateKind::Index,
+       isNumber = state.kind == StateKind::Counter || state.kind == StateKind::Result;
+  bool isOfBucket = !isIndex && !isNumber;
+  require(state.bucket.has_value() == isOfBucket && state.group.has_value() == isIndex &&
+              (!state.bucket || *state.bucket < plan.buckets.size()) &&
+              (!state.group || *state.group < plan.rank_groups.size()),
+          "state {}, '{}', is of bucket {} of {} and group {} of {}", number, state.name,
+          state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
+          state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
+  plan::Element number64 = plan::Element::I64;
+  require(isIndex    ? state.element == number64
+          : isNumber ? state.element == scalarElement
+                     : isFloat(state.element),
+          "state {}, '{}', is of type {}", number, state.name, nameOf(state.element));
+  require((state.begins != plan::Beginning::Index || isIndex) &&
+              (state.begins != plan::Beginning::Parameters || isOfBucket),
+          "state {}, '{}', begins with {}", number, state.name, plan::EnumNameBeginning(state.begins));
+  bool isTwice = std::any_of(plan.states.begin(), plan.states.begin() + (ptrdiff_t)number, [&](const auto &other) {
+    return other->kind == state.kind && other->name == state.name && other->bucket == state.bucket &&
+           other->group == state.group;
+  });
+  require(!isTwice, "state {}, '{}', is there twice", number, state.name);
+}
+
 void PlanChecker::checkParameter(const plan::ParameterT &parameter) {
   if (parameter.bucket >= plan.buckets.size())
     return require(false, "parameter '{}' is in bucket {} of {}", parameter.name, parameter.bucket,
@@ -150,8 +185,10 @@ void PlanChecker::checkParameter(const plan::ParameterT &parameter) {
   require(!elements || *elements == (Quantity)parameter.elements, "parameter '{}' has {} elements and another shape",
           parameter.name, parameter.elements);
   auto isStored = [&](const auto &each) {
-    return std::any_of(each->buckets.begin(), each->buckets.end(),
-                       [&](const auto &place) { return place->bucket == parameter.bucket; });
+    return std::any_of(each->states.begin(), each->states.end(), [&](const auto &home) {
+      return home->state < plan.states.size() && isRead(*plan.states[home->state]) &&
+             plan.states[home->state]->bucket == parameter.bucket;
+    });
   };
   require(std::any_of(plan.programs.begin(), plan.programs.end(), isStored), "no stage holds parameter '{}'",
           parameter.name);
@@ -171,31 +208,43 @@ void PlanChecker::checkOverlaps() {
   }
 }
 
+/// "state 'm' of bucket 'bucket_0'", "bucket 'bucket_0'", "the loss".
+std::string PlanChecker::describeState(const plan::StateT &state) const {
+  std::string bucket = state.bucket && *state.bucket < plan.buckets.size()
+                           ? fmt::format("bucket '{}'", plan.buckets[*state.bucket]->name)
+                           : "";
+  switch (state.kind) {
+  case plan::StateKind::Value:
+  case plan::StateKind::RunningAverage:
+    return bucket;
+  case plan::StateKind::Master:
+    return "the master of " + bucket;
+  case plan::StateKind::Optimizer:
+    return fmt::format("state '{}' of {}", state.name, bucket);
+  case plan::StateKind::Counter:
+    return fmt::format("counter '{}'", state.name);
+  case plan::StateKind::Result:
+    return fmt::format("the {} of a step", state.name);
+  case plan::StateKind::Index:
+    return "an index";
+  }
+  return "a state of an unknown kind";
+}
+
 void PlanChecker::checkProgramStorage() {
   for (const auto &buffer : program->buffers)
     require(isInArena((Quantity)buffer->offset, (Quantity)buffer->size), "buffer '{}' leaves the arena", buffer->name);
-  for (const auto &home : program->buckets) {
-    if (home->bucket >= plan.buckets.size()) {
-      require(false, "stage {} holds bucket {} of {}", stage, home->bucket, plan.buckets.size());
+  for (const auto &home : program->states) {
+    if (home->state >= plan.states.size()) {
+      require(false, "stage {} holds state {} of {}", stage, home->state, plan.states.size());
       continue;
     }
-    const plan::BucketT &bucket = *plan.buckets[home->bucket];
-    auto bytes = [&](plan::Extent extent, plan::Element element) {
-      return (Quantity)bytesOf(element) * (extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements);
-    };
-    checkPlace(home->params.get(), bytes(bucket.params, bucket.element), fmt::format("bucket '{}'", bucket.name));
-    for (const plan::Place &state : home->states)
-      checkPlace(&state, bytes(bucket.states_extent, bucket.state), fmt::format("a state of bucket '{}'", bucket.name));
-    bool needsMaster = bucket.element != bucket.updated;
-    require(needsMaster == (home->master != nullptr), "stage {} holds bucket '{}' of {} with {} master of {}", stage,
-            bucket.name, nameOf(bucket.element), home->master ? "a" : "no", nameOf(bucket.updated));
-    if (needsMaster && home->master)
-      checkPlace(home->master.get(), bytes(bucket.states_extent, bucket.updated),
-                 fmt::format("the master of bucket '{}'", bucket.name));
-  }
-  for (const auto &index : program->indices) {
-    checkCollective(index->group, "an index");
-    checkPlace(index->place.get(), 8, "an index");
+    const plan::StateT &state = *plan.states[home->state];
+    if (state.group)
+      checkCollective(*state.group, "an index");
+    bool isOfBucket = state.bucket && *state.bucket < plan.buckets.size();
+    uint64_t elements = isOfBucket ? keptElements(*plan.buckets[*state.bucket], state.extent) : 1;
+    checkPlace(home->place.get(), (Quantity)bytesOf(state.element) * elements, describeState(state));
   }
 }
 

@@ -1,6 +1,7 @@
 // The actions of each stage, and the stages against each other: every message and every collective of several stages
 // has its counterpart, in an order in which all stages come to their end.
 #include "PlanChecker.h"
+#include "xlc/Runtime/States.h"
 
 #include <algorithm>
 
@@ -11,17 +12,17 @@ void PlanChecker::checkProgram() {
     checkStep(*program->steps[i]);
     checkStream(*program->steps[i], i);
   }
-  if (program->loss)
-    checkPlace(program->loss.get(), bytesOf(scalarElement), "the loss");
-  if (program->norm)
-    checkPlace(program->norm.get(), bytesOf(scalarElement), "the gradient norm");
-  require((program->applied != nullptr) == (program->norm != nullptr), "stage {} {}", stage,
-          program->norm ? "has a gradient norm, and does not say whether a step is applied"
-                        : "says whether a step is applied, and has no gradient norm");
-  if (program->applied)
-    checkPlace(program->applied.get(), bytesOf(scalarElement), "whether a step is applied");
-  bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(),
-                             [](const auto &each) { return each->loss && each->norm; });
+  auto find = [&](const plan::ProgramT &of, plan::StateKind kind, std::string_view name) {
+    bool isKnown = std::ranges::all_of(of.states, [&](const auto &home) { return home->state < plan.states.size(); });
+    return isKnown && findNumber(plan, of, kind, name) != nullptr;
+  };
+  bool hasNorm = find(*program, plan::StateKind::Result, kNormResult);
+  require(find(*program, plan::StateKind::Counter, kAppliedCounter) == hasNorm, "stage {} {}", stage,
+          hasNorm ? "has a gradient norm, and does not say whether a step is applied"
+                  : "says whether a step is applied, and has no gradient norm");
+  bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(), [&](const auto &each) {
+    return find(*each, plan::StateKind::Result, kLossResult) && find(*each, plan::StateKind::Result, kNormResult);
+  });
   require(isShown, "no stage has a loss and a gradient norm");
 }
 
@@ -118,7 +119,7 @@ void PlanChecker::checkDraws(const plan::RunT &run, const plan::KernelT &kernel,
   if (!run.draws_for)
     return require(false, "{} takes random bits, and its action draws for no bucket", what);
   const plan::BucketT &bucket = *plan.buckets[*run.draws_for];
-  uint64_t updated = bucket.states_extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
+  uint64_t updated = keptElements(bucket, bucket.updates);
   require(kernel.extent == updated, "{} takes {} random numbers, bucket '{}' has {} elements", what, kernel.extent,
           bucket.name, updated);
 }

@@ -30,12 +30,6 @@ inline bool isInteger(plan::Element element) { return element == plan::Element::
 
 inline bool isNarrow(plan::Element element) { return element == plan::Element::BF16 || element == plan::Element::F16; }
 
-/// Of the parameters of a bucket in files, whatever units read: that of the master; without one, what is narrow is
-/// widened.
-inline plan::Element storedElement(const plan::BucketT &bucket) {
-  return isNarrow(bucket.updated) ? plan::Element::F32 : bucket.updated;
-}
-
 /// Of learning rates and corrections, loss and gradient norm.
 inline constexpr plan::Element scalarElement = plan::Element::F32;
 /// Of what a Begin has for each optimizer group.

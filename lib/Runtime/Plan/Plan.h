@@ -58,6 +58,15 @@ inline std::vector<std::unique_ptr<plan::ParameterT>>::const_iterator findParame
   });
 }
 
+/// Where a stage keeps a number of a kind and a name; null: it does not.
+inline const plan::Place *findNumber(const Plan &plan, const plan::ProgramT &program, plan::StateKind kind,
+                                     std::string_view name) {
+  for (const auto &home : program.states)
+    if (const plan::StateT &row = *plan.states[home->state]; row.kind == kind && row.name == name)
+      return home->place.get();
+  return nullptr;
+}
+
 /// Rows of data that a step consumes.
 inline uint64_t globalBatch(const Plan &plan) { return (uint64_t)plan.mesh->dp() * plan.micro * plan.micro_batches; }
 

@@ -38,6 +38,8 @@ private:
   void checkMesh();
   void checkGroup(const plan::RankGroupT &group, size_t number);
   void checkStorage();
+  void checkState(const plan::StateT &state, size_t number);
+  std::string describeState(const plan::StateT &state) const;
   void checkParameter(const plan::ParameterT &parameter);
   /// Elements of a rank's piece; none where the layout is impossible.
   std::optional<Quantity> pieceElements(const plan::ParameterT &parameter);

@@ -20,6 +20,11 @@ inline uint32_t shardOf(const Plan &plan, int rank) {
   return (uint32_t)rank / plan.mesh->tp() % plan.mesh->dp() % plan.mesh->shards();
 }
 
+/// Elements of a bucket that a rank keeps.
+inline uint64_t keptElements(const plan::BucketT &bucket, plan::Extent extent) {
+  return extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
+}
+
 /// How many ranks a group has.
 uint64_t groupSize(const plan::RankGroupT &group);
 

@@ -4,6 +4,7 @@
 
 #include "Plan/Elements.h"
 #include "Plan/Plan.h"
+#include "Plan/Ranks.h"
 
 using namespace xlc::runtime;
 namespace plan = xlc::plan;
@@ -31,11 +32,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       for (const auto &buffer : program->buffers)
         xlc::fuzz::require(isInArena(*program, *plan->mesh, plan::Place(buffer->offset, 0, 0), buffer->size),
                            "a buffer is in the arena");
-      for (const auto &home : program->buckets) {
-        const plan::BucketT &bucket = *plan->buckets.at(home->bucket);
-        __int128 elements = bucket.params == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
-        xlc::fuzz::require(isInArena(*program, *plan->mesh, *home->params, elements * bytesOf(bucket.element)),
-                           "a bucket is in the arena");
+      for (const auto &home : program->states) {
+        const plan::StateT &state = *plan->states.at(home->state);
+        __int128 elements = state.bucket ? keptElements(*plan->buckets.at(*state.bucket), state.extent) : 1;
+        xlc::fuzz::require(isInArena(*program, *plan->mesh, *home->place, elements * bytesOf(state.element)),
+                           "a state is in the arena");
       }
     }
   } catch (const Rejected &) {

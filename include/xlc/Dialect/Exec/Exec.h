@@ -44,15 +44,7 @@ namespace xlc::exec {
 std::optional<KernelKind> findKernelKind(mlir::Operation *function);
 void setKernelKind(mlir::Operation *function, KernelKind kind);
 
-/// Attributes of an exec.program beside its own: where buckets live ({bucket, params, states}, one dictionary each),
-/// and where loss and norm of a step stand, and whether it was applied (f32: 1 or 0), if the stage has them.
-inline constexpr llvm::StringLiteral kBuckets = "exec.buckets";
-inline constexpr llvm::StringLiteral kLoss = "exec.loss";
-inline constexpr llvm::StringLiteral kNorm = "exec.norm";
-inline constexpr llvm::StringLiteral kApplied = "exec.applied";
-/// Where a rank's index in a group stands, before the first step ({group, place}, one dictionary each); on a slot of a
-/// function, the group whose index a run binds to it.
-inline constexpr llvm::StringLiteral kIndices = "exec.indices";
+/// On a slot of a function: the group in which a run binds it to the rank's index.
 inline constexpr llvm::StringLiteral kIndex = "exec.index";
 /// On a slot of a function: a run binds it to the loss scale of the step.
 inline constexpr llvm::StringLiteral kHoldsLossScale = "exec.loss_scale";

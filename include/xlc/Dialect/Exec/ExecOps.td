@@ -62,6 +62,23 @@ def Exec_Stream : I32Enum<"Stream", "on which of a rank's queues an action is", 
   let cppNamespace = "::xlc::exec";
 }
 
+def Exec_StateKind : I32Enum<"StateKind", "what a state is", [
+    I32EnumCase<"value", 0>,            // parameters as units read them
+    I32EnumCase<"master", 1>,           // parameters as the optimizer moves them, where those are rounded
+    I32EnumCase<"optimizer", 2>,        // a state of the optimizer's row, by its name
+    I32EnumCase<"running_average", 3>,  // what forward replaces, each rank its own
+    I32EnumCase<"counter", 4>,          // a number that the next step reads
+    I32EnumCase<"result", 5>,           // a number that is read between two steps
+    I32EnumCase<"index", 6>]> {         // the rank's index in a group
+  let cppNamespace = "::xlc::exec";
+}
+
+def Exec_Beginning : I32Enum<"Beginning", "what a state holds before the first step", [
+    I32EnumCase<"nothing", 0>, I32EnumCase<"parameters", 1>, I32EnumCase<"zero", 2>, I32EnumCase<"one", 3>,
+    I32EnumCase<"index", 4>]> {
+  let cppNamespace = "::xlc::exec";
+}
+
 def Exec_PlaceAttr : AttrDef<Exec_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "an address in the arena: buffer, byte offset in it, bytes per shard index";
@@ -168,8 +185,8 @@ def Exec_CollectiveOp : Exec_Op<"collective"> {
 def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, IsolatedFromAbove]> {
   let summary = "buffers and timeline of the ranks of one pipeline stage";
   let description = [{
-    Buffers come first, numbered from 0 in order; then the actions, whose times are 0, 1, ... in order. Run in this order
-    they are a program. Where an action names a stream and the earlier ones that it comes `after`, a rank may also run each
+    Buffers come first, numbered from 0 in order; then the states; then the actions, whose times are 0, 1, ... in order.
+    Run in this order they are a program. Where an action names a stream and the earlier ones that it comes `after`, a rank may also run each
     stream by itself, in its order: an action begins when those have ended. A step ends when all streams have. The buffers
     of an action that has a window (`early`, `late`) are live so many actions longer, so that it can begin earlier, or end later,
     than the list says, and nobody waits for its bytes.
@@ -185,6 +202,8 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
   let extraClassDeclaration = [{
     /// That of the module.
     ::xlc::dist::MeshAttr getMesh() { return ::xlc::dist::getMesh(getOperation()); }
+    /// The number of a kind and a name, or null.
+    ::xlc::exec::StateOp findNumber(::xlc::exec::StateKind kind, ::llvm::StringRef name);
   }];
   let hasVerifier = 1;
 }
@@ -199,6 +218,33 @@ def Exec_BufferOp : Exec_Op<"buffer", [HasParent<"::xlc::exec::ProgramOp">]> {
       I64Prop:$first, I64Prop:$last, UnitAttr:$persistent);
   let assemblyFormat = [{
     $id $cause $name `size` $size `offset` $offset `live` $first `to` $last (`persistent` $persistent^)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Exec_StateOp : Exec_Op<"state", [HasParent<"::xlc::exec::ProgramOp">]> {
+  let summary = "what outlives a step, and where a rank keeps it";
+  let description = [{
+    One row of a table that stands between the buffers and the actions. A state of a bucket has `elements` elements on a
+    rank: the whole bucket, or, as a `shard`, the slice of the rank's shard index; sched.bucket says which piece of which
+    parameter they are. The other kinds are one number of the rank. `name` tells states of one kind apart: states of the
+    optimizer have the names of their row (Optimizers.h), counters and results those of include/xlc/Runtime/States.h.
+
+        exec.state value of @b 128 x bf16 begins parameters at <0 + 0 + 0>
+        exec.state master of @b shard 64 x f32 begins parameters at <1 + 0 + 0>
+        exec.state optimizer "m" of @b shard 64 x f32 begins zero at <2 + 0 + 0>
+        exec.state counter "applied" 1 x f32 begins one at <3 + 336 + 0>
+        exec.state index over <tp, [2, 1], []> 1 x i64 begins index at <4 + 0 + 0>
+  }];
+  let arguments = (ins EnumProp<Exec_StateKind>:$kind, OptionalAttr<StrAttr>:$name,
+      OptionalAttr<FlatSymbolRefAttr>:$bucket, OptionalAttr<Dist_GroupAttr>:$group, UnitProp:$shard, I64Prop:$elements,
+      TypeAttr:$type, EnumProp<Exec_Beginning>:$begins, Exec_PlaceAttr:$place);
+  let assemblyFormat = [{
+    $kind ($name^)? (`of` $bucket^)? (`over` $group^)? (`shard` $shard^)? $elements `x` $type `begins` $begins
+    `at` $place attr-dict
+  }];
+  let extraClassDeclaration = [{
+    int64_t getBytes() { return ::xlc::graph::getByteSize(getType(), getElements()); }
   }];
   let hasVerifier = 1;
 }

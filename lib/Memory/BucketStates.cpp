@@ -1,0 +1,59 @@
+// See BucketStates.h.
+#include "BucketStates.h"
+
+using namespace mlir;
+using namespace xlc;
+using exec::Beginning;
+using exec::StateKind;
+
+std::string BucketState::nameBuffer(StringRef bucket) const {
+  bool isRead = kind == StateKind::value || kind == StateKind::running_average;
+  std::string own = name.empty() ? stringifyStateKind(kind).str() : name.str();
+  return isRead ? bucket.str() : (bucket + "/" + own).str();
+}
+
+exec::Cause BucketState::getCause() const {
+  bool isRead = kind == StateKind::value || kind == StateKind::running_average;
+  return isRead ? exec::Cause::parameters : exec::Cause::optimizer;
+}
+
+SmallVector<BucketState> xlc::statesOf(sched::BucketOp bucket, ArrayRef<graph::OptimizerGroup> groups) {
+  int64_t group = bucket.getGroup();
+  StateKind read = group == sched::kBufferGroup ? StateKind::running_average : StateKind::value;
+  SmallVector<BucketState> states{{read, "", bucket.getParams(), bucket.getTypeOfParameters(), Beginning::parameters}};
+  if (bucket.getMasterType())
+    states.push_back({StateKind::master, "", bucket.getStates(), bucket.getTypeOfUpdated(), Beginning::parameters});
+  if (group >= 0)
+    for (StringRef name : groups[group].getStateNames())
+      states.push_back({StateKind::optimizer, name, bucket.getStates(), bucket.getTypeOfStates(), Beginning::zero});
+  return states;
+}
+
+static LogicalResult verifyState(exec::ProgramOp program, sched::BucketOp bucket, const BucketState &wanted) {
+  int64_t shards = wanted.extent == sched::Extent::shard ? program.getMesh().getShards() : 1;
+  std::string name = wanted.nameBuffer(bucket.getSymName());
+  for (auto state : program.getBody().front().getOps<exec::StateOp>()) {
+    if (state.getBucket() != bucket.getSymName() || state.getKind() != wanted.kind ||
+        state.getName().value_or("") != wanted.name)
+      continue;
+    if (state.getElements() == (int64_t)bucket.getElements() / shards && state.getType() == wanted.type &&
+        state.getBegins() == wanted.begins)
+      return success();
+    return state.emitOpError() << "is not what bucket '" << bucket.getSymName()
+                               << "' keeps: " << (int64_t)bucket.getElements() / shards << " x " << wanted.type
+                               << " that begin with " << stringifyBeginning(wanted.begins);
+  }
+  return program.emitOpError() << "does not say where '" << name << "' is, which bucket '" << bucket.getSymName()
+                               << "' keeps";
+}
+
+LogicalResult xlc::verifyBucketStates(exec::ProgramOp program) {
+  auto module = program->getParentOfType<ModuleOp>();
+  std::vector<graph::OptimizerGroup> groups = graph::OptimizerGroup::of(module);
+  for (auto bucket : module.getOps<sched::BucketOp>())
+    if (sched::isOnStage(bucket, program.getStage()))
+      for (const BucketState &state : statesOf(bucket, groups))
+        if (failed(verifyState(program, bucket, state)))
+          return failure();
+  return success();
+}
