@@ -36,7 +36,6 @@ MODELS = [
 ]
 
 FURTHER = [
-    ("gpt2-tiny", "external/loss", "sgd"),
     ("gpt2-tiny", "logits-torchscript", "adamw"),
     ("gpt2-tiny", "loss-torchscript", "adamw"),
     ("gpt2-tiny", "loss-torchscript", "sgd"),

@@ -49,6 +49,8 @@ class Mutant:
         self.model, self.spec = self.folder / "model.onnx", self.folder / "spec.yaml"
         self.model.write_bytes(model.read_bytes() if damages_spec else damage(generator, model.read_bytes()))
         self.spec.write_bytes(damage(generator, spec.read_bytes()) if damages_spec else spec.read_bytes())
+        for weights in model.parent.glob("*.data"):
+            shutil.copy(weights, self.folder)
 
 
 def limit(sanitized):

@@ -70,6 +70,17 @@ def make(lines):
     return tensors
 
 
+def read_elements(tensor, content, folder):
+    """The bytes of a TensorProto, from the file itself or from the one that its external_data names."""
+    if content.get(14) != 1:
+        return content[9]
+    entries = [{part.number: part.value.decode() for part in field.value} for field in tensor if field.number == 13]
+    place = {entry[1]: entry[2] for entry in entries}
+    with open(folder / place["location"], "rb") as file:
+        file.seek(int(place["offset"]))
+        return file.read(int(place["length"]))
+
+
 def initializers(path):
     with open(path, "rb") as file:
         graph = next(field for field in wire.parse(file.read()) if field.message == "Graph")
@@ -78,7 +89,8 @@ def initializers(path):
         content = {field.number: field.value for field in tensor}
         if content.get(2) == 1:
             shape = [field.value for field in tensor if field.number == 1]
-            tensors[content[8].decode()] = ("F32", shape, unpack("F32", content[9]))
+            elements = read_elements(tensor, content, pathlib.Path(path).parent)
+            tensors[content[8].decode()] = ("F32", shape, unpack("F32", elements))
     return tensors
 
 
