@@ -5,10 +5,11 @@ compared too, and parameters wherever float32 rounding leaves them defined.
 """
 
 import json
+import math
 import pathlib
 import re
 
-import files
+import finals
 
 LOSS_TOLERANCE = 5e-6  # relative
 NORM_TOLERANCE = 5e-5  # relative
@@ -56,10 +57,26 @@ def compare_averages(found, folder):
             yield f"{name} is {difference} from the float64 run's, {SGD_TOLERANCE:.0e} allowed"
 
 
+def compare_tensor(found, expected, tolerance):
+    """What is wrong with a tensor, and how many of its kept elements are beyond the tolerance, by no more than four times."""
+    differences = [abs(one - other) for one, other in zip(found["elements"], expected["elements"])]
+    beyond = [difference for difference in differences if not difference <= tolerance]
+    if not all(difference <= 4 * tolerance for difference in beyond):
+        worst = max(beyond, key=lambda difference: (difference != difference, difference))
+        return f"an element is {worst:.1e} from PyTorch's, {tolerance:.1e} allowed", 0
+    for one, other, terms in zip(found["sums"], expected["sums"], finals.terms(math.prod(expected["shape"]))):
+        if not abs(one - other) <= (allowed := finals.allowed_in_sum(tolerance, terms)):
+            return f"a sum of {terms} elements is {abs(one - other):.1e} from PyTorch's, {allowed:.1e} allowed", 0
+    if not abs(found["norm"] - expected["norm"]) <= (allowed := finals.allowed_in_norm(tolerance)):
+        return f"the norm is {abs(found['norm'] - expected['norm']):.1e} from PyTorch's, {allowed:.1e} allowed", 0
+    return None, len(beyond)
+
+
 def compare_parameters(found, trace, final):
-    """Complaints about names, shapes and values; `final` is the path of PyTorch's parameters, without buffers."""
-    expected = files.read_safetensors(final)
-    outliers = 0 if trace["optimizer"]["type"] == "sgd" else int(OUTLIERS * sum(len(values) for _, values in expected.values()))
+    """Complaints about names, shapes and values; `final` is the path of what is kept of PyTorch's parameters, without buffers."""
+    expected = finals.read(final)
+    kept = sum(len(entry["elements"]) for entry in expected.values())
+    outliers = 0 if trace["optimizer"]["type"] == "sgd" else max(1, int(OUTLIERS * kept))
     found = {name: tensor for name, tensor in found.items() if not name.endswith(BUFFERS)}
     ties = {name for name in found if name not in expected and any(found[name] == found.get(other) for other in expected)}
     found = {name: tensor for name, tensor in found.items() if name not in ties}  # names that a list without ties does not have
@@ -68,17 +85,17 @@ def compare_parameters(found, trace, final):
     if set(found) != set(expected):
         yield f"parameters differ in name: {sorted(set(found) ^ set(expected))[:6]}"
         return
-    for name, (shape, values) in expected.items():
-        if found[name][0] != shape:
-            yield f"{name} has shape {found[name][0]}, PyTorch's has {shape}"
+    for name, entry in expected.items():
+        if list(found[name][0]) != entry["shape"]:
+            yield f"{name} has shape {found[name][0]}, PyTorch's has {entry['shape']}"
             continue
         tolerance = parameter_tolerance(trace, name)
-        differences = [abs(one - other) for one, other in zip(found[name][1], values)]
-        beyond = [difference for difference in differences if tolerance is not None and not difference <= tolerance]
-        outliers -= len(beyond)
-        if beyond and (outliers < 0 or not all(difference <= 4 * tolerance for difference in beyond)):
-            worst = max(beyond, key=lambda difference: (difference != difference, difference))
-            yield f"{name} is {worst:.1e} from PyTorch's, {len(beyond)} elements are farther away than {tolerance:.1e}"
+        if tolerance is None:
+            continue
+        wrong, beyond = compare_tensor(finals.describe(*found[name]), entry, tolerance)
+        outliers -= beyond
+        if wrong or (beyond and outliers < 0):
+            yield f"{name}: {wrong or f'{beyond} elements are farther from PyTorch than {tolerance:.1e}'}"
 
 
 def compare_stats(stats):

@@ -1,6 +1,6 @@
-"""Makes trace-sgd.json and final-sgd.safetensors of bert-tiny: what PyTorch does with it under SGD.
+"""Makes trace-sgd.json and final-sgd.json of bert-tiny: what PyTorch does with it under SGD.
 
-    python3 make_bert_trace.py ../Inputs/models/bert-tiny        needs PyTorch 2.15, transformers 5.23, safetensors, NumPy
+    python3 make_bert_trace.py ../Inputs/models/bert-tiny        needs PyTorch 2.15, transformers 5.23, NumPy
 
 The trace that came with the model is of AdamW, which turns gradients near its epsilon into steps. SGD does not: float32
 alone stays within 1.2e-6 of float64 (losses 9e-7, norms 5e-6 relative), so what is compared is the program, not the noise.
@@ -13,7 +13,8 @@ import sys
 import numpy
 import torch
 import transformers
-from safetensors.torch import save_file
+
+import finals
 
 INPUTS = ["input_ids", "attention_mask", "token_type_ids", "labels"]
 OPTIMIZER = {"type": "sgd", "lr": 0.05, "momentum": 0.9, "weight_decay": 0.0}
@@ -58,7 +59,7 @@ def main():
              "parameter_difference_float32_to_float64": {
                  name: (rounded[2][name].double() - value).abs().max().item() for name, value in exact[2].items()}}
     (folder / "trace-sgd.json").write_text(json.dumps(trace, indent=1) + "\n")
-    save_file({name: value.float().contiguous() for name, value in exact[2].items()}, folder / "final-sgd.safetensors")
+    finals.write(folder / "final-sgd.json", finals.of_tensors(exact[2]))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Makes the models of losses that are no plain mean, in one folder, and what PyTorch does with them.
 
-    python3 make_loss_traces.py ../Inputs/models/losses [NAME...]        needs PyTorch 2.15, onnx, safetensors, NumPy
+    python3 make_loss_traces.py ../Inputs/models/losses [NAME...]        needs PyTorch 2.15, onnx, NumPy
 
 One small network, rows x, targets y, classes t, the same with some of -100 as p, and a loss for each kind of term
 (lib/Import/LossTerms.h). A trace is of the loss of the whole global batch, whatever the cut. Where rows meet there is no such
@@ -16,7 +16,8 @@ import numpy
 import onnx
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
+
+import finals
 
 STEPS, BATCH, CLASSES = 6, 8, 6
 OPTIMIZER = {"type": "sgd", "lr": 0.05, "momentum": 0.9, "weight_decay": 0.0}
@@ -107,7 +108,7 @@ def write_trace(folder, name, module, inputs, data, pieces=1):
     if pieces > 1:
         trace["scope"] = "micro_batch"
     (folder / f"trace-{name}.json").write_text(json.dumps(trace, indent=1) + "\n")
-    save_file({key: value.float().contiguous() for key, value in exact[2].items()}, folder / f"final-{name}.safetensors")
+    finals.write(folder / f"final-{name}.json", finals.of_tensors(exact[2]))
     print(name, exact[0][0], exact[0][-1])
 
 

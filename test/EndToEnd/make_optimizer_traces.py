@@ -1,6 +1,6 @@
 """Trains the model of test/Inputs/models/mlp with an optimizer of PyTorch, and writes the trace and the final parameters.
 
-    python3 make_optimizer_traces.py NAME...        needs PyTorch, onnx, safetensors, NumPy
+    python3 make_optimizer_traces.py NAME...        needs PyTorch, onnx, NumPy
 
 NAME is that of a row of lib/Dialect/Graph/Optimizers.cpp and, in any case of letters, of a class of torch.optim:
 `adagrad` is torch.optim.Adagrad. Two are not there: `nesterov` is torch.optim.SGD with nesterov=True, and `lion` is
@@ -14,7 +14,8 @@ import sys
 import numpy
 import onnx
 import torch
-from safetensors.torch import save_file
+
+import finals
 
 FOLDER = pathlib.Path(__file__).parent.parent / "Inputs" / "models" / "mlp"
 STEPS, BATCH, DECAY = 20, 16, 1e-2
@@ -76,5 +77,5 @@ for name in sys.argv[1:]:
              "inputs": ["x", "y"], "loss": exact[0], "grad_norm": exact[1], "loss_float32": rounded[0],
              "grad_norm_float32": rounded[1], "parameter_difference_float32_to_float64": differences}
     (FOLDER / f"trace-{name}.json").write_text(json.dumps(trace, indent=1) + "\n")
-    save_file({key: value.float().contiguous() for key, value in exact[2].items()}, FOLDER / f"final-{name}.safetensors")
+    finals.write(FOLDER / f"final-{name}.json", finals.of_tensors(exact[2]))
     print(name, exact[0][0], exact[0][-1], max(differences.values()))

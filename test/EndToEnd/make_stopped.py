@@ -1,6 +1,6 @@
 """Makes the models `padded` and `stopped`, and PyTorch's runs of them: what a file says about gradients beside ONNX.
 
-    python3 make_stopped.py ../Inputs/models        needs PyTorch 2.15, onnx, safetensors, NumPy
+    python3 make_stopped.py ../Inputs/models        needs PyTorch 2.15, onnx, NumPy
 
 padded: a language model whose table has a padding row and is the output layer, too; the row gets the output layer's
 gradient and decays. stopped: a straight-through estimator, a second head behind a `detach`, and a third one that no
@@ -16,9 +16,10 @@ import sys
 import numpy
 import onnx
 import torch
-from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional as F
+
+import finals
 
 OPTIMIZER = {"type": "sgd", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.01}
 STEPS, BATCH, SEQUENCE = 12, 8, 12
@@ -193,7 +194,7 @@ def make(kind, folder):
     for name, rows in data.items():
         numpy.save(folder / f"{name}.npy", rows.numpy())
     (folder / "trace-sgd.json").write_text(json.dumps(trace, indent=1) + "\n")
-    save_file({name: value.float().contiguous() for name, value in exact[2].items()}, folder / "final-sgd.safetensors")
+    finals.write(folder / "final-sgd.json", finals.of_tensors(exact[2]))
 
 
 def main():

@@ -45,7 +45,7 @@ def run_case(setting, case):
         trained.train(trace["steps"])
     found = list(compare.compare_steps(trained.log(), trace))
     found += compare.compare_stats(trained.stats() if case.pp * case.tp > 1 else {})
-    final = setting.models / case.folder / f"final-{case.trace}.safetensors"
+    final = setting.models / case.folder / f"final-{case.trace}.json"
     found += compare.compare_averages(trained.parameters(), case.folder)
     found += compare.compare_parameters(trained.parameters(), trace, final)
     shutil.rmtree(trained.folder)

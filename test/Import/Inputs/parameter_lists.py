@@ -1,6 +1,6 @@
 """Compares the parameters that Import finds in every file of every folder with those that PyTorch saved after training.
 
-    parameter_lists.py FOLDER...     each with .onnx files, trace-*.json and final-*.safetensors
+    parameter_lists.py FOLDER...     each with .onnx files, trace-*.json and final-*.json (or final-*.safetensors)
 
 Left out: files of which parameters were folded away for good, and one whose buffer nothing tells from a parameter.
 """
@@ -18,6 +18,8 @@ PARAMETER = re.compile(r'tensor<((?:\d+x)*)f32> \{([^}]*)graph\.param = "([^"]*)
 
 
 def read_expected(folder):
+    if kept := next(folder.glob("final-*.json"), None):
+        return {name: entry["shape"] for name, entry in json.loads(kept.read_text()).items()}
     data = next(folder.glob("final-*.safetensors")).read_bytes()
     header = json.loads(data[8:8 + struct.unpack_from("<Q", data)[0]])
     return {name: entry["shape"] for name, entry in header.items() if name != "__metadata__"}
@@ -62,7 +64,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for folder in map(pathlib.Path, sys.argv[1:]):
             for each in [folder] if list(folder.glob("*.onnx")) else sorted(folder.iterdir()):
-                if each.is_dir() and list(each.glob("final-*.safetensors")):
+                if each.is_dir() and any(each.glob("final-*.*")):
                     check_folder(each, pathlib.Path(scratch) / "spec.yaml")
 
 
