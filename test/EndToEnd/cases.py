@@ -6,8 +6,8 @@
 
 Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3; Llama also without raising.
 
-Every model file on one rank with gradients that are sums over micro-batches: two of them, and one for each sample, which
-is the default of `batch.micro`. And small models (SMALL) that each have something the large ones lack.
+A file of each kind of loss and export on one rank with gradients that are sums over micro-batches: two of them, and one for each
+sample, which is the default of `batch.micro`. Losses and optimizers by a covering array. And small models (SMALL) that each have something the large ones lack.
 
 Tensor and pipeline parallelism (`list_composed_cases`): a covering array in which every two of these meet that can:
 model file, (dp, pp, tp) with up to eight ranks, ZeRO stage, sequence parallelism, schedule, micro-batches, balanced or
@@ -123,24 +123,19 @@ BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for st
 # Losses that are no plain mean (make_loss_traces.py): PyTorch's loss of the global batch, however it is cut. Where rows meet, that
 # of a whole batch, or the mean of the losses of its halves.
 GLOBAL_LOSSES = ("sum", "class-weights", "masked", "float-masked", "penalised", "mean-and-sum", "focal", "two-counts")
-LOSSES = ([Case("losses", name, name, dp=dp, stage=dp - 1, micro_batches=count)
-           for name in GLOBAL_LOSSES for dp, count in ((1, 2), (2, 1))] +
-          [Case("losses", "class-weights", "class-weights", dp=2, stage=3, micro_batches=2),
-           Case("losses", "class-weights", "class-weights", tp=2, micro_batches=4),
-           Case("losses", "class-weights", "class-weights", pp=2, micro_batches=2, cuts=("node_tanh",))] +
-          [Case("losses", name, trace, dp=dp, stage=dp - 1, micro_batches=count)
-           for name in ("variance", "contrastive")
-           for trace, dp, count in ((name, 1, 1), (f"{name}-halves", 1, 2), (f"{name}-halves", 2, 1))])
-
+LOSSES = [("losses", name, name) for name in GLOBAL_LOSSES]
+LOSSES += [("losses", name, f"{name}{part}") for name in ("variance", "contrastive") for part in ("", "-halves")]
 
 # The embedding split by columns, its rows by the sequence: an all_to_all takes them from one split to the other.
 TURNED = [Case("gpt2-tiny", "loss", "adamw", dp=2, tp=4, sequence_parallel=True, layout=(("*wte.weight", 1),))]
 
-# Every optimizer that has a trace (make_optimizer_traces.py), on one rank, with sharded states, and with sharded parameters.
+# Every optimizer that has a trace (make_optimizer_traces.py).
 MLP = pathlib.Path(__file__).parent.parent / "Inputs" / "models" / "mlp"
-OPTIMIZERS = [Case("mlp", "logits", path.stem.removeprefix("trace-"), dp=dp, stage=stage)
-              for path in sorted(MLP.glob("trace-*.json")) if path.stem != "trace-sgd" and not path.stem.endswith(("-bf16", "-fp16"))
-              for dp, stage in ((1, 0), (2, 1), (4, 3))]
+OPTIMIZERS = [("mlp", "logits", path.stem.removeprefix("trace-")) for path in sorted(MLP.glob("trace-*.json"))
+              if path.stem != "trace-sgd" and not path.stem.endswith(("-bf16", "-fp16"))]
+# Losses and optimizers are an axis of a covering array: each meets each mesh (dp, pp, tp), ZeRO stage and number of micro-batches.
+LEARNED_AXES = [LOSSES + OPTIMIZERS, [(1, 1, 1), (2, 1, 1), (4, 1, 1), (1, 2, 1), (2, 2, 1), (1, 1, 2)], range(4), (1, 2, 4)]
+HALVES = {"losses": ("node_tanh",), "mlp": ("node_relu",)}  # where two stages meet
 
 # What a file says about gradients beside ONNX: a padding row of a tied table, and detached values (make_stopped.py).
 STOPPED = [Case(folder, model, "sgd", **layout)
@@ -269,10 +264,41 @@ def is_cuttable(model):
     return model[0] != "loss-rmse"
 
 
+# Kinds of losses: of classes, of next tokens, of tokens beside a mask, and others. What is summed over micro-batches is the loss's.
+KINDS = {"mlp": "classes", "gpt2": "next", "llama": "next", "bert": "masked", "deberta": "masked", "blenderbot": "masked"}
+
+
 def list_summed_cases():
-    """One trace of each model file: what is summed over micro-batches does not depend on the optimizer."""
-    one_each = {model[:2]: model for model in reversed(MODELS + FURTHER + SMALL) if is_cuttable(model)}
-    return [Case(*model, micro_batches=count) for model in reversed(one_each.values()) for count in (2, 0)]
+    """Of each kind of loss and each kind of export the first file: sums depend on neither the optimizer nor on what is before the loss."""
+    first = {}
+    for model in filter(is_cuttable, MODELS + FURTHER + SMALL):
+        first.setdefault((KINDS.get(model[0].split("-")[0]), model[1]), model)
+    return [Case(*model, micro_batches=count) for model in first.values() for count in (2, 0)]
+
+
+def learns(run):
+    """Whether a loss or an optimizer, a mesh, a stage and micro-batches go together: where rows meet, the pieces are the trace's."""
+    (folder, model, trace), (dp, _, tp), stage, micro_batches = run
+    if model in ("variance", "contrastive") and dp * micro_batches != (2 if trace.endswith("-halves") else 1):
+        return False
+    return dp * micro_batches <= 8 and (dp > 1 or stage == 0) and (tp == 1 or folder == "losses")
+
+
+def list_learned_cases():
+    return [Case(*model, dp=dp, pp=pp, tp=tp, stage=stage, micro_batches=count, cuts=HALVES[model[0]] if pp > 1 else ())
+            for model, (dp, pp, tp), stage, count in covering.cover(LEARNED_AXES, learns)]
+
+
+def sample_learned_cases():
+    """Each loss once, summed over both ranks and micro-batches where it has such a case, and each optimizer with whole and with sharded
+    parameters, in layouts that take turns."""
+    cases, sample = list_learned_cases(), []
+    for number, model in enumerate(LOSSES + OPTIMIZERS):
+        own = [case for case in cases if (case.folder, case.model, case.trace) == model]
+        summed = [case for case in own if case.dp > 1 and case.micro_batches > 1] or own
+        groups = [[case for case in own if (case.stage == 3) == sharded] for sharded in (False, True)] if model in OPTIMIZERS else [summed]
+        sample += [group[number % len(group)] for group in groups]
+    return sample
 
 
 def list_small_cases():
@@ -283,7 +309,7 @@ def list_small_cases():
 
 
 def list_cases():
-    return (list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + OPTIMIZERS + STATE_DICT + TURNED + STOPPED + ROUNDED +
+    return (list_basic_cases() + list_further_cases() + BATCH_NORM + list_learned_cases() + STATE_DICT + TURNED + STOPPED + ROUNDED +
             list_composed_cases() + list_small_cases() + list_summed_cases())
 
 
@@ -293,8 +319,8 @@ def sample_cases():
     other."""
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
-            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + LOSSES + OPTIMIZERS +
-            STATE_DICT + TURNED + sample_stopped_cases() + sample_composed_cases() + list_small_cases() +
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] +
+            sample_learned_cases() + STATE_DICT + TURNED + sample_stopped_cases() + sample_composed_cases() + list_small_cases() +
             list_summed_cases())
 
 

@@ -191,11 +191,9 @@ def killed_ranks_end_the_job(setting, everything):
 
 MLP = ("mlp", "logits", "sgd")
 DP = {"dp": 2, "stage": 2}
-SPLIT = (("2.weight", 0), ("4.weight", 1))  # of the second stage, whose ranks sum logits: by itself tp has no layers to split there
-PARALLEL = {"dp": 2, "pp": 2, "tp": 2, "stage": 1, "micro_batches": 2, "layout": SPLIT}
 # Name, model, layout, whether steps are graphs, and how many calls fail without --all.
 PROGRAMS = [("", MLP, {}, False, 40), ("graphs", MLP, {}, True, 20), ("dp 2", MLP, DP, False, 12), ("dp 2, graphs", MLP, DP, True, 8),
-            ("dp 2, pp 2, tp 2", MLP, PARALLEL, False, 12)]
+            ("dp 2, pp 2, tp 2", MLP, gpus.PARALLEL, False, 12)]
 
 
 def list_checks(everything):

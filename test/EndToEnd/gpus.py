@@ -25,6 +25,8 @@ STEPS = 3  # of a model whose threads are simulated
 GRAPH_STEPS = 6  # of which two captured graphs are launched again
 NO_GRAPH = "training goes on without graphs"
 LONG = 128  # positions, of which cuDNN's attention takes a multiple
+SPLIT = (("2.weight", 0), ("4.weight", 1))  # of the second stage, whose ranks sum logits: by itself tp has no layers to split there
+PARALLEL = {"dp": 2, "pp": 2, "tp": 2, "stage": 1, "micro_batches": 2, "layout": SPLIT}  # of the perceptron
 
 
 class Simulated:
@@ -59,6 +61,13 @@ class Simulated:
 
     def log(self, order):
         return self.program.log(order.replace(":", "-"))
+
+
+def a_row_each(model, changes):
+    """The batch of a language model that is compared with itself or with the CPU's program: a row for each rank and micro-batch. A
+    simulated GPU takes as long for a step as there are rows."""
+    rows = changes.get("dp", 1) * changes.get("micro_batches", 1)
+    return {"batch": {"global": rows, "micro": 1}} if "tiny" in model[0] else {}
 
 
 def far_from_pytorch(setting, model, precision, log, trace):
@@ -138,7 +147,7 @@ def meets_others(setting, model, changes, precision, orders):
     """Ranks with one GPU each, over NCCL: the same bits in all orders, as threads and, without a word, as processes, also where NCCL has
     their memory registered, and the losses of CPUs."""
     gpus, image, cpu = compile_several(setting, model, changes, "gpus-" + "-".join((*model, *name_of(changes).split(), precision)),
-                                       precision=cases.PRECISIONS[precision])
+                                       precision=cases.PRECISIONS[precision], **a_row_each(model, changes))
     cpu.train(STEPS)
     tags = [train_several(setting, gpus, image, order, "--threads") for order in orders]
     tags += [train_several(setting, gpus, image, orders[-1], *options) for options in ((), ("--register-buffers",))]
@@ -197,7 +206,7 @@ def fused_attention(setting, everything):
         losses = []
         for how, orders in (("products", ORDERS[:1]), ("fused", ORDERS[:1] + ORDERS[2:3])):
             simulated = Simulated(setting, f"gpu-{how}-{precision}", ("llama-tiny", "loss", "adamw"), precision=precision,
-                                  batch={"global": 2}, dims={"sequence": LONG}, data=data, runtime={"attention": how, "threads_per_rank": 1})
+                                  batch={"global": 1}, dims={"sequence": LONG}, data=data, runtime={"attention": how, "threads_per_rank": 1})
             for order in orders:
                 simulated.train(order, steps=2)
                 if simulated.bits(order) != simulated.bits(orders[0]):
@@ -245,10 +254,11 @@ def same_bits_under_all_seeds(setting, everything):
 
 def a_step_is_one_graph(setting, everything):
     """The same bits as action by action, in all orders of streams; also of ranks that meet over NCCL, or sum in their order."""
-    programs = [(GPT, {}, "bf16", {}), (*SEVERAL[0], {}), (*SEVERAL[1], {}),
+    programs = [(GPT, {}, "bf16", {}), (("mlp", "logits", "sgd"), PARALLEL, "fp32", {}), (*SEVERAL[1], {}),
                 (("mlp", "logits", "sgd"), {"dp": 4, "stage": 2}, "bf16", {"runtime": {"deterministic": True}})]
-    for number, (model, changes, precision, spec) in enumerate(programs):
-        simulated = Simulated(setting, f"gpu-graphs-{number}", model, changes, precision=cases.PRECISIONS[precision], **spec)
+    for number, (model, changes, precision, spec) in enumerate(programs + [(*SEVERAL[0], {})] * everything):
+        simulated = Simulated(setting, f"gpu-graphs-{number}", model, changes, precision=cases.PRECISIONS[precision], **spec,
+                              **a_row_each(model, changes))
         simulated.train("early", "--threads", "--graph", "off", steps=GRAPH_STEPS, XLC_SIMULATE_DEVICES=8)
         for order in ORDERS[1:] if everything else ORDERS[2:3]:
             said = simulated.train(order, "--threads", "--graph", "on", steps=GRAPH_STEPS, XLC_SIMULATE_DEVICES=8)
@@ -269,8 +279,9 @@ def weight_gradients_beside(setting, everything):
     runs = [("in_order", "early", "--graph=off"), ("beside", "late", "--graph=on"), ("beside", "random:1", "--graph=off")]
     runs += [("beside", order, "--graph=on") for order in ORDERS if everything] + [("beside", "late", "--check")] * everything
     for number, (model, changes, precision) in enumerate(BESIDE if everything else BESIDE[:4]):
-        programs = {how: Simulated(setting, f"gpu-{how}-{number}", model, changes, precision=cases.PRECISIONS[precision], cluster={"device": "h100"},
-                                   runtime={"weight_gradients": how, "threads_per_rank": 1}) for how in ("in_order", "beside")}
+        programs = {how: Simulated(setting, f"gpu-{how}-{number}", model, changes, precision=cases.PRECISIONS[precision],
+                                   cluster={"device": "h100"}, runtime={"weight_gradients": how, "threads_per_rank": 1},
+                                   **a_row_each(model, changes)) for how in ("in_order", "beside")}
         bits = []
         for how, order, option in runs:
             programs[how].train(order, "--threads", option, steps=GRAPH_STEPS if everything else STEPS, XLC_SIMULATE_DEVICES=8)
@@ -281,9 +292,10 @@ def weight_gradients_beside(setting, everything):
 
 def list_checks(everything):
     models = mixed.MODELS if everything else [mixed.MODELS[0], mixed.MODELS[12]]
-    orders = ORDERS if everything else ORDERS[1:3]
+    # Orders do not depend on the type: other checks run sixteen bits in several.
+    orders = {precision: ORDERS if everything else ORDERS[1:3] if precision == "fp32" else ORDERS[1:2] for precision in PRECISIONS}
     checks = [(f"gpu {'/'.join(model)} in {precision}",
-               lambda setting, model=model, precision=precision: trains(setting, model, precision, orders))
+               lambda setting, model=model, precision=precision: trains(setting, model, precision, orders[precision]))
               for model, precision in itertools.product(models, PRECISIONS)]
     checks += [(f"gpu over NCCL: {'/'.join(model)} {name_of(changes)} in {precision}",
                 lambda setting, entry=(model, changes, precision): meets_others(setting, *entry, ORDERS if everything else ORDERS[2:3]))

@@ -19,7 +19,8 @@ MODELS = [("gpt2-tiny", "loss", "adamw"), ("gpt2-tiny", "loss", "sgd"), ("llama-
           ("blenderbot-tiny", "loss", "adamw"), ("blenderbot-tiny", "loss", "sgd"), ("deberta-v2-tiny", "loss", "adamw"),
           ("deberta-v2-tiny", "loss", "sgd"), ("gpt2-tiny-odd", "loss", "sgd"), ("gpt2-tiny-ragged", "loss", "adamw-clip"),
           ("mlp", "logits", "sgd")]
-SAMPLE = [MODELS[0], MODELS[3], MODELS[7], MODELS[12]]
+LOCKSTEP = [MODELS[0], MODELS[3], MODELS[7], MODELS[12]]  # of the sample: a call at a time, each op of each of them is compared
+SAMPLE = [MODELS[0], MODELS[7], MODELS[12]]  # and these are trained
 
 MEAN = {"loss": 1.5, "grad_norm": 2}
 ONE = 3
@@ -80,11 +81,11 @@ def round_as_the_interpreter(setting, model, compute):
                 yield f"{whose}: {count} of {elements} elements {what}, {limit} % allowed"
 
 
-def without_a_master(setting):
+def without_a_master(setting, layouts):
     """One step from the same parameters and gradients: without a master they are what the master is, rounded; what `keep` names
     stays float32, to the bit."""
     model, keep = ("gpt2-tiny", "loss", "adamw"), ['"*.bias"', '"*wpe*"']
-    for number, layout in enumerate(LAYOUTS):
+    for number, layout in enumerate(layouts):
         runs = []
         for master in ("fp32", "none"):
             case = cases.Case(*model, **layout)
@@ -114,9 +115,9 @@ def without_a_master(setting):
 def save_what_is_frozen(setting):
     """A frozen parameter is saved as it was read, though ranks hold nothing but a rounded copy: from a file, and from a seed."""
     frozen = ["model.transformer.wpe.weight", "model.transformer.h.0.mlp.c_fc.weight", "model.transformer.h.1.ln_1.weight"]
-    for number, layout in enumerate(LAYOUTS[1::3]):
+    for number, (layout, sources) in enumerate(((LAYOUTS[1], ("model", "random")), (LAYOUTS[4], ("random",)))):
         case = cases.Case("gpt2-tiny", "loss", "adamw", **layout)
-        for source in ("model", "random"):
+        for source in sources:
             trained = program.Program.of_case(setting, case, program.read_trace(setting, case), f"frozen-{source}-{number}",
                                               precision="bf16", init={"from": source},
                                               trainable=['"*"'] + [f'"!{name}"' for name in frozen])
@@ -133,10 +134,12 @@ def save_what_is_frozen(setting):
 
 
 def list_checks(everything):
-    models = MODELS if everything else SAMPLE
-    checks = [("bf16 without a master", without_a_master), ("bf16 saves what is frozen", save_what_is_frozen)]
+    trained, compared = (MODELS, MODELS) if everything else (SAMPLE, LOCKSTEP)
+    layouts = LAYOUTS if everything else LAYOUTS[1::3]
+    checks = [("bf16 without a master", lambda setting: without_a_master(setting, layouts)),
+              ("bf16 saves what is frozen", save_what_is_frozen)]
     checks += [(f"bf16 {folder}/{model} {trace}", lambda setting, entry=(folder, model, trace): follow_pytorch(setting, entry))
-               for folder, model, trace in models]
+               for folder, model, trace in trained]
     return checks + [(f"{compute} in lockstep {folder}/{model} {trace}",
                       lambda setting, entry=(folder, model, trace), compute=compute: round_as_the_interpreter(setting, entry, compute))
-                     for folder, model, trace in models for compute in ("bf16", "fp16")]
+                     for folder, model, trace in compared for compute in ("bf16", "fp16")]

@@ -5,7 +5,6 @@ small buckets, on a few ranks.
 """
 
 import fnmatch
-import itertools
 import json
 import os
 import pathlib
@@ -40,16 +39,21 @@ def make(setting, name, model=GPT, **layout):
     return program.Program.of_case(setting, case, program.read_trace(setting, case), name, **layout)
 
 
+# dp, a name of cases.PRECISIONS, ZeRO stages: each stage meets each dp, each precision meets the stage that has most to shard of what is
+# its own (masters and states from 1, gradients from 2, parameters in 3), and one has all four.
+SHARDED = [(4, "fp32", (0, 1, 2, 3)), (2, "bf16", (0, 1, 3)), (2, "narrow", (0, 2)), (4, "stochastic", (0, 3)), (4, "crossing", (0, 2))]
+
+
 def same_bits_in_all_stages(setting):
     """Same dp, one micro-batch, no clipping: sharding changes where things are, not what is computed."""
-    for dp, precision in itertools.product((2, 4), ("fp32", "bf16", "narrow", "stochastic", "crossing")):
+    for dp, precision, stages in SHARDED:
         reference = None
-        for stage in range(4):
+        for stage in stages:
             trained = make(setting, f"bits-{dp}-{stage}-{precision}", dp=dp, stage=stage, precision=cases.PRECISIONS[precision])
             trained.train(20)
             reference = reference or trained.bits()
             if trained.bits() != reference:
-                yield f"{precision}, dp {dp}: stage {stage} differs from stage 0"
+                yield f"{precision}, dp {dp}: stage {stage} differs from stage {stages[0]}"
 
 
 def small_updates_are_kept(setting):
@@ -184,8 +188,8 @@ def faults_in_compositions_end_the_job(setting):
             yield f"not one message with rank {rank}, step 3 and '{label}': {said[-300:]}"
 
 
-STREAMED = ([dict(dp=1, stage=0, micro_batches=3)] + [dict(dp=4, stage=stage, micro_batches=2) for stage in range(4)] +
-            [dict(dp=4, stage=3, shard=2), dict(dp=1, stage=0, pp=4, micro_batches=6), dict(dp=1, stage=0, tp=4),
+STREAMED = ([dict(dp=1, stage=0, micro_batches=3)] + [dict(dp=4, stage=stage, micro_batches=2) for stage in (1, 3)] +
+            [dict(dp=4, stage=2, shard=2), dict(dp=1, stage=0, pp=4, micro_batches=6), dict(dp=1, stage=0, tp=4),
              dict(dp=2, pp=2, stage=2, micro_batches=4, schedule="zb-h1"), COMPOSED, dict(COMPOSED, schedule="zb-v")])
 
 
@@ -207,8 +211,8 @@ def streams_give_the_same_bits(setting):
                 yield from (f"{layout}, {order}: {complaint}" for complaint in compare.compare_stats(trained.stats()))
 
 
-# Small, so that a program is interpreted in milliseconds; together they have more than a thousand dependencies.
-DEPENDENT = [dict(dp=2, stage=stage, micro_batches=count) for stage in (2, 3) for count in range(4, 17)]
+# Small, so that a program is interpreted in milliseconds; together they have hundreds of dependencies.
+DEPENDENT = [dict(dp=2, stage=stage, micro_batches=count) for stage in (2, 3) for count in range(4, 17, 2)]
 
 
 def each_dependency_is_needed(setting):
@@ -233,7 +237,7 @@ def each_dependency_is_needed(setting):
         dropped, seen = dropped + counts[0], seen + counts[2]
         if counts[1] < counts[0]:
             yield f"{layout}: VerifyStreams takes {counts[0] - counts[1]} programs that lack one of {counts[0]} dependencies"
-    if dropped < 1000:
+    if dropped < 500:
         yield f"only {dropped} dependencies in {len(DEPENDENT)} programs"
     if seen < 0.95 * dropped:
         yield f"{dropped} dependencies were left out, random orders saw {seen} of them"
