@@ -57,15 +57,15 @@ def compare_averages(found, folder):
             yield f"{name} is {difference} from the float64 run's, {SGD_TOLERANCE:.0e} allowed"
 
 
-def compare_tensor(found, expected, tolerance):
-    """What is wrong with a tensor, and how many of its kept elements are beyond the tolerance, by no more than four times."""
+def compare_tensor(found, expected, tolerance, farthest):
+    """What is wrong with a tensor, and how many of its kept elements are beyond the tolerance, by no more than `farthest` times."""
     differences = [abs(one - other) for one, other in zip(found["elements"], expected["elements"])]
     beyond = [difference for difference in differences if not difference <= tolerance]
-    if not all(difference <= 4 * tolerance for difference in beyond):
+    if not all(difference <= farthest * tolerance for difference in beyond):
         worst = max(beyond, key=lambda difference: (difference != difference, difference))
         return f"an element is {worst:.1e} from PyTorch's, {tolerance:.1e} allowed", 0
     for one, other, terms in zip(found["sums"], expected["sums"], finals.terms(math.prod(expected["shape"]))):
-        if not abs(one - other) <= (allowed := finals.allowed_in_sum(tolerance, terms)):
+        if not abs(one - other) <= (allowed := finals.allowed_in_sum(tolerance, terms, farthest)):
             return f"a sum of {terms} elements is {abs(one - other):.1e} from PyTorch's, {allowed:.1e} allowed", 0
     if not abs(found["norm"] - expected["norm"]) <= (allowed := finals.allowed_in_norm(tolerance)):
         return f"the norm is {abs(found['norm'] - expected['norm']):.1e} from PyTorch's, {allowed:.1e} allowed", 0
@@ -76,7 +76,8 @@ def compare_parameters(found, trace, final):
     """Complaints about names, shapes and values; `final` is the path of what is kept of PyTorch's parameters, without buffers."""
     expected = finals.read(final)
     kept = sum(len(entry["elements"]) for entry in expected.values())
-    outliers = 0 if trace["optimizer"]["type"] == "sgd" else max(1, int(OUTLIERS * kept))
+    has_outliers = trace["optimizer"]["type"] != "sgd"
+    outliers = max(1, int(OUTLIERS * kept)) if has_outliers else 0
     found = {name: tensor for name, tensor in found.items() if not name.endswith(BUFFERS)}
     ties = {name for name in found if name not in expected and any(found[name] == found.get(other) for other in expected)}
     found = {name: tensor for name, tensor in found.items() if name not in ties}  # names that a list without ties does not have
@@ -92,7 +93,7 @@ def compare_parameters(found, trace, final):
         tolerance = parameter_tolerance(trace, name)
         if tolerance is None:
             continue
-        wrong, beyond = compare_tensor(finals.describe(*found[name]), entry, tolerance)
+        wrong, beyond = compare_tensor(finals.describe(*found[name]), entry, tolerance, 4 if has_outliers else 1)
         outliers -= beyond
         if wrong or (beyond and outliers < 0):
             yield f"{name}: {wrong or f'{beyond} elements are farther from PyTorch than {tolerance:.1e}'}"
