@@ -7,7 +7,7 @@ namespace {
 // A loss that is missing or of the wrong kind.
 constexpr char kBadLoss[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "batch" } dim { dim_value: 4 } } } } }
   initializer { name: "w" data_type: 1 dims: 4 dims: 3 float_data: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }
   initializer { name: "last" data_type: 7 dims: 1 int64_data: 1 }
@@ -22,7 +22,7 @@ graph {
 // A loss that is another function of the pieces of a batch, by what makes it so.
 constexpr char kBadCutLossModel[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "batch" } dim { dim_value: 4 } } } } }
   input { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_param: "batch" } dim { dim_value: 3 } } } } }
   initializer { name: "w" data_type: 1 dims: 4 dims: 3 float_data: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }
@@ -83,155 +83,154 @@ graph {
 }
 )";
 
-} // namespace
-
-llvm::ArrayRef<Refusal> listRefusedLosses() {
-  static const Refusal table[] = {
-      {"LossDefault", "batch: {micro: 2}", kBadLoss,
-       R"(
+const Refusal kTable[] = {
+    {"LossDefault", "batch: {micro: 2}", kBadLoss,
+     R"(
 error: the model has 2 scalar outputs among 'scores', 'a', 'b', 'flat'; say in the spec which one is the loss (loss: {output: NAME}), or how to compute it (loss: {type: cross_entropy, logits: NAME, labels: NAME})
 )"},
-      {"LossName", R"(
+    {"LossName", R"(
 batch: {micro: 2}
 loss: {output: nothing}
 )",
-       kBadLoss,
-       R"(
+     kBadLoss,
+     R"(
 error: the loss 'nothing' is not an output that depends on the inputs; outputs are 'scores', 'a', 'b', 'flat'
 )"},
-      {"LossVector", R"(
+    {"LossVector", R"(
 batch: {micro: 2}
 loss: {output: scores}
 )",
-       kBadLoss,
-       R"(
+     kBadLoss,
+     R"(
 error: the loss 'scores' is not a float scalar, its type is tensor<2x3xf32>
 )"},
-      {"LossLogits", R"(
+    {"LossLogits", R"(
 batch: {micro: 2}
 loss: {type: cross_entropy, logits: nothing, labels: y}
 )",
-       kBadLoss,
-       R"(
+     kBadLoss,
+     R"(
 error: the loss needs logits 'nothing', which is not an output that depends on the inputs; outputs are 'scores'
 )"},
-      {"LossShift", R"(
+    {"LossShift", R"(
 batch: {micro: 2}
 loss: {type: cross_entropy, logits: scores, labels: y, shift: true}
 )",
-       kBadLoss,
-       R"(
+     kBadLoss,
+     R"(
 error: shift needs labels along a sequence of 2 or more, their type is tensor<2xi64>
 )"},
-      {"LossLabels", R"(
+    {"LossLabels", R"(
 batch: {micro: 2}
 loss: {type: cross_entropy, logits: scores, labels: x}
 )",
-       kBadLoss,
-       R"(
+     kBadLoss,
+     R"(
 error: labels 'x' of type tensor<2x4xf32> do not fit logits of type tensor<2x3xf32>
 )"},
-      {"LossFlat", R"(
+    {"LossFlat", R"(
 batch: {micro: 2}
 loss: {type: cross_entropy, logits: flat, labels: y}
 )",
-       kBadLoss,
-       R"(
+     kBadLoss,
+     R"(
 error: logits 'flat' need float type and a class dimension, the type is tensor<2xf32>
 )"},
-      {"CutLossRows", R"(
+    {"CutLossRows", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: contrast}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 error: the loss 'contrast' would be another function of a global batch that is cut (dp = 2, 2 micro-batches of batch.micro = 2): rows of the batch meet at node 'all' (MatMul)
 note: with dp = 1 and batch.micro = 8 nothing is cut; 'loss: {scope: micro_batch}' accepts the mean of the losses of the micro-batches, which is that of PyTorch run with the same cut
 )"},
-      {"CutLossVariance", R"(
+    {"CutLossVariance", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: variance}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 rows of the batch meet at node 'centred' (Sub)
 )"},
-      {"CutLossRoot", R"(
+    {"CutLossRoot", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: root}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 node 'root' (Sqrt) is not linear and is applied to a sum over the batch
 )"},
-      {"CutLossDivided", R"(
+    {"CutLossDivided", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: divided}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 node 'divided' (Div) divides by a sum over the batch through which a gradient flows, or that is not one number
 )"},
-      {"CutLossUnbiased", R"(
+    {"CutLossUnbiased", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: unbiased}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 node 'unbiased' (Div) depends on the number of rows in another way than a mean does
 )"},
-      {"CutLossCounts", R"(
+    {"CutLossCounts", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: counts}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 its terms are divided by different counts, at node 'masked' (Div) and node 'mean' (ReduceMean), and a step does not know them beforehand: that takes counts of inputs alone, and a dynamic batch
 )"},
-      {"CutLossFirst", R"(
+    {"CutLossFirst", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: first_row}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 rows of the batch meet at node 'firstRow' (Gather)
 )"},
-      {"CutLossLimited", R"(
+    {"CutLossLimited", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: limited}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 node 'limited' (Div) divides by a number of the whole batch that is no sum over it, and a step does not know it beforehand: that takes a number of inputs alone, and a dynamic batch
 )"},
-      {"CutLossNext", R"(
+    {"CutLossNext", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: next_row}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 rows of the batch meet at node 'places' (Concat)
 )"},
-      {"CutLossPlace", R"(
+    {"CutLossPlace", R"(
 dp: 2
 batch: {micro: 2, global: 8}
 loss: {output: next_place}
 )",
-       kBadCutLossModel,
-       R"(
+     kBadCutLossModel,
+     R"(
 rows of the batch meet at node 'stray' (Add)
 )"},
-  };
-  return table;
-}
+};
+
+} // namespace
+
+llvm::ArrayRef<Refusal> listRefusedLosses() { return kTable; }
 
 } // namespace xlc

@@ -7,7 +7,7 @@ namespace {
 // Keys of our own that stand where they mean nothing.
 constexpr char kBadMetadata[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } } } } }
   initializer { name: "zero" data_type: 7 int64_data: 0 }
   node { name: "stop" op_type: "Relu" input: "x" output: "y" metadata_props { key: "xlc.stop_gradient" value: "1" } }
@@ -19,7 +19,7 @@ graph {
 // Rules that stand in two places, for known values and for tensors of the model: the place that the other tests leave out.
 constexpr char kBadTwins[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } } } } }
   input { name: "labels" type { tensor_type { elem_type: 7 shape { dim { dim_value: 2 } } } } }
   initializer { name: "pair" data_type: 7 dims: 2 int64_data: [0, 1] }
@@ -46,7 +46,7 @@ graph {
 // Dimensions that the spec leaves open, contradicts or invents.
 constexpr char kBadDimensions[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "batch" } dim { dim_param: "sequence" } dim { } } } } }
   input { name: "z" type { tensor_type { elem_type: 1 shape { dim { dim_value: 1 } } } } }
   node { name: "n" op_type: "Relu" input: "x" output: "y" }
@@ -57,7 +57,7 @@ graph {
 // Every node without a row in the table is listed, in one diagnostic; a note says why ONNX's own have none.
 constexpr char kUnsupportedModel[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 1 } } } } }
   node { name: "wave" op_type: "Det" input: "x" output: "a" }
   node { name: "gpu" op_type: "Relu" domain: "com.vendor" input: "a" output: "b" }
@@ -68,7 +68,7 @@ graph {
 
 constexpr char kUnsupportedSingle[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 1 } } } } }
   node { name: "wave" op_type: "Det" input: "x" output: "a" }
   output { name: "a" type { tensor_type { elem_type: 1 } } }
@@ -77,7 +77,7 @@ graph {
 
 constexpr char kUnsupportedRecurrent[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   metadata_props { key: "pkg.torch.export.ExportedProgram.graph_signature" value: "w: PARAMETER target='r.weight_ih_l0'" }
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 1 } dim { dim_value: 1 } dim { dim_value: 1 } } } } }
   initializer { name: "W" data_type: 1 dims: 1 dims: 3 dims: 1 float_data: [1, 2, 3] }
@@ -90,7 +90,7 @@ graph {
 // Forms of supported operators that xlc does not take, and constants of types that nothing in a model may have.
 constexpr char kUnsupportedForms[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } } } } }
   input { name: "labels" type { tensor_type { elem_type: 7 shape { dim { dim_value: 2 } } } } }
   initializer { name: "v3" data_type: 1 dims: 3 float_data: [1, 2, 3] }
@@ -117,17 +117,14 @@ graph {
 }
 )";
 
-} // namespace
-
-llvm::ArrayRef<Refusal> listRefusedModels() {
-  static const Refusal table[] = {
-      {"Metadata", "batch: {micro: 2}", kBadMetadata,
-       R"(
+const Refusal kTable[] = {
+    {"Metadata", "batch: {micro: 2}", kBadMetadata,
+     R"(
 error: node 'stop' (Relu) has the metadata xlc.stop_gradient = '1'; xlc.stop_gradient is 1 and stands at an Identity, xlc.padding_idx is the number of a row and stands at a Gather
 error: node 'row' (Gather) has the metadata xlc.padding_idx = 'one'; xlc.stop_gradient is 1
 )"},
-      {"Twins", "batch: {micro: 2}", kBadTwins,
-       R"(
+    {"Twins", "batch: {micro: 2}", kBadTwins,
+     R"(
 error: node 'expand size' (Expand) asks for a dimension of -1
 error: node 'expand shape' (Expand) does not broadcast to the requested shape
 error: node 'perm' (Transpose) perm is not a permutation of 1 dimensions
@@ -140,37 +137,37 @@ error: node 'leaky' (LeakyRelu) needs a float input
 error: node 'softmax' (Softmax) needs a float input
 error: node 'log softmax' (LogSoftmax) needs a float input
 )"},
-      {"Dimensions", "dims: {seqence: 3}", kBadDimensions,
-       R"(
+    {"Dimensions", "dims: {seqence: 3}", kBadDimensions,
+     R"(
 error: symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): 'sequence', dimension 2 of 'x', which has no name
 error: dims names 'seqence', which is not a dimension of the model; it has 'batch', 'sequence'
 )"},
-      {"DimensionsTwo", R"(
+    {"DimensionsTwo", R"(
 dims: {batch: 3, sequence: 4}
 batch: {micro: 2}
 )",
-       kBadDimensions,
-       R"(
+     kBadDimensions,
+     R"(
 error: dimension 'batch' is the batch of input 'x', dims gives it 3, batch.micro is 2
 error: dimension 0 of input 'z' is fixed at 1, batch.micro is 2; export it with a dynamic batch, or use 1
 symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): dimension 2 of 'x', which has no name
 )"},
-      {"Unsupported", "batch: {micro: 1}", kUnsupportedModel,
-       R"(
+    {"Unsupported", "batch: {micro: 1}", kUnsupportedModel,
+     R"(
 error: 3 nodes have an operator that is not supported: node 'wave' (Det), node 'gpu' (Relu) of domain 'com.vendor', node 'last' (Unique)
 note: Det: the determinant of a matrix; no model of the supported families needs it
 note: Unique: the shape of its result depends on the data
 )"},
-      {"UnsupportedSingle", "batch: {micro: 1}", kUnsupportedSingle,
-       R"(
+    {"UnsupportedSingle", "batch: {micro: 1}", kUnsupportedSingle,
+     R"(
 error: 1 node has an operator that is not supported: node 'wave' (Det)
 )"},
-      {"UnsupportedRecurrent", "batch: {micro: 1}", kUnsupportedRecurrent,
-       R"(
+    {"UnsupportedRecurrent", "batch: {micro: 1}", kUnsupportedRecurrent,
+     R"(
 error: 1 node has an operator that is not supported: node 'r' (GRU)
 )"},
-      {"UnsupportedForms", "batch: {micro: 2}", kUnsupportedForms,
-       R"(
+    {"UnsupportedForms", "batch: {micro: 2}", kUnsupportedForms,
+     R"(
 error: node 'weights' (SoftmaxCrossEntropyLoss) needs a weight for each of 4 classes
 error: node 'soft' (NegativeLogLikelihoodLoss) has class probabilities as labels, which only SoftmaxCrossEntropyLoss has in PyTorch
 error: node 'ratio' (Dropout) needs a training mode and a ratio that are known when the model is compiled
@@ -182,8 +179,10 @@ error: node 'bytes' (Gather) input 0 has element type 2, which tensors of a mode
 error: node 'known' (Add) inputs differ in element type
 error: node 'wide' (Reshape) uses a constant of more than 33554432 elements
 )"},
-  };
-  return table;
-}
+};
+
+} // namespace
+
+llvm::ArrayRef<Refusal> listRefusedModels() { return kTable; }
 
 } // namespace xlc

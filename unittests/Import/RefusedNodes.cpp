@@ -7,7 +7,7 @@ namespace {
 // What import rules refuse: every bad node of the model is named in one run.
 constexpr char kBadNodes[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } } } } }
   input { name: "labels" type { tensor_type { elem_type: 7 shape { dim { dim_value: 2 } } } } }
   initializer { name: "three" data_type: 7 dims: 2 int64_data: [3, -1] }
@@ -60,7 +60,7 @@ graph {
 // More of what import and evaluation rules refuse, in one run.
 constexpr char kBadNodesMore[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } } } } }
   input { name: "labels" type { tensor_type { elem_type: 7 shape { dim { dim_value: 2 } } } } }
   initializer { name: "shape" data_type: 7 dims: 2 int64_data: [2, 4] }
@@ -98,7 +98,7 @@ graph {
 // An operator on element types that it does not take is refused by the op it becomes.
 constexpr char kBadTypesModel[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
   node { name: "and" op_type: "And" input: "x" input: "x" output: "a" }
   node { name: "loss" op_type: "ReduceSum" input: "a" output: "c" }
@@ -108,7 +108,7 @@ graph {
 
 constexpr char kBadTypesKnown[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
   initializer { name: "w" data_type: 1 dims: 2 float_data: 1 float_data: 2 }
   initializer { name: "two" data_type: 7 int64_data: 2 }
@@ -124,7 +124,7 @@ graph {
 // Operands have the types that ONNX lets them have together: xlc computes some of them in one type, and the file does not.
 constexpr char kOperandTypes[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 2 } } } } }
   initializer { name: "wide" data_type: 11 dims: 2 dims: 2 double_data: [1, 2, 3, 4] }
   initializer { name: "half" data_type: 10 dims: 2 int32_data: [15360, 15360] }
@@ -153,7 +153,7 @@ graph {
 // What evaluation refuses: bad shape arithmetic, and constants that would not fit into memory.
 constexpr char kBadConstants[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 1 } } } } }
   initializer { name: "zero" data_type: 7 int64_data: 0 }
   initializer { name: "nine" data_type: 7 int64_data: 9 }
@@ -185,12 +185,9 @@ graph {
 }
 )";
 
-} // namespace
-
-llvm::ArrayRef<Refusal> listRefusedNodes() {
-  static const Refusal table[] = {
-      {"Nodes", "batch: {micro: 2}", kBadNodes,
-       R"(
+const Refusal kTable[] = {
+    {"Nodes", "batch: {micro: 2}", kBadNodes,
+     R"(
 error: node 'reshape' (Reshape) [2, 4] cannot become [3, -1]
 error: node 'axis' (Softmax) axis 7 is outside rank 2
 error: node 'dynamic' (Reshape) needs shape that are known when the model is compiled
@@ -225,8 +222,8 @@ error: node 'squeeze' (Squeeze) dimension 1 of [2, 4] is not 1
 error: node 'twice' (Unsqueeze) an axis is given twice
 error: node 'trilu' (Trilu) needs two dimensions and a k that is known when the model is compiled
 )"},
-      {"NodesMore", "batch: {micro: 2}", kBadNodesMore,
-       R"(
+    {"NodesMore", "batch: {micro: 2}", kBadNodesMore,
+     R"(
 error: node 'fill' (ConstantOfShape) needs a value of one element
 error: node 'nd' (GatherND) has indices that do not fit data of rank 2
 error: node 'nd scalar' (GatherND) needs indices of rank 1 or more
@@ -241,16 +238,16 @@ error: node 'pad huge' (Pad) pads by more than 2^40 elements
 error: node 'pad value' (Pad) needs one value to pad with
 error: node 'mean' (ReduceMean) needs numbers, a mean needs floats
 )"},
-      {"Types", "batch: {micro: 2}", kBadTypesModel,
-       R"(
+    {"Types", "batch: {micro: 2}", kBadTypesModel,
+     R"(
 error: while importing: 'graph.and' op operand #0 must be statically shaped tensor of 1-bit
 )"},
-      {"TypesKnown", "batch: {micro: 2}", kBadTypesKnown,
-       R"(
+    {"TypesKnown", "batch: {micro: 2}", kBadTypesKnown,
+     R"(
 error: node 'sigmoid' (Sigmoid) has an input of a type that the operator does not take
 )"},
-      {"OperandTypes", "batch: {micro: 2}", kOperandTypes,
-       R"(
+    {"OperandTypes", "batch: {micro: 2}", kOperandTypes,
+     R"(
 error: node 'gemm' (Gemm) takes operands of one element type: 'x' is float, 'wide' is double; a Cast of one of them would do
 error: node 'add' (Add) takes operands of one element type: 'x' is float, 'half' is float16; a Cast of one of them would do
 error: node 'sum' (Sum) takes operands of one element type: 'half' is float16, 'brain' is bfloat16; a Cast of one of them would do
@@ -259,8 +256,8 @@ error: node 'where' (Where) takes operands of one element type: 'x' is float, 'h
 error: node 'less' (Less) takes operands of one element type: 'made' is float16, 'x' is float; a Cast of one of them would do
 error: node 'pad' (Pad) takes operands of one element type: 'x' is float, 'made' is float16; a Cast of one of them would do
 )"},
-      {"Constants", "batch: {micro: 1}", kBadConstants,
-       R"(
+    {"Constants", "batch: {micro: 1}", kBadConstants,
+     R"(
 error: node 'div' (Div) divides by zero
 error: node 'mod' (Mod) divides by zero
 error: node 'range' (Range) counts from 0.000000 to 9.000000 by 0.000000
@@ -277,8 +274,10 @@ error: node 'sums' (CumSum) makes a constant of more than 33554432 elements
 error: node 'broadcast' (Add) shapes do not broadcast
 error: node 'batch' (GatherND) has indices that do not fit data of rank 1
 )"},
-  };
-  return table;
-}
+};
+
+} // namespace
+
+llvm::ArrayRef<Refusal> listRefusedNodes() { return kTable; }
 
 } // namespace xlc

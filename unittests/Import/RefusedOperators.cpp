@@ -7,7 +7,7 @@ namespace {
 // What rules of operators refuse, in one run: attributes, shapes and types that they have no meaning for, and limits.
 constexpr char kBadOperators[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } } } } }
   input { name: "labels" type { tensor_type { elem_type: 7 shape { dim { dim_value: 2 } } } } }
   input { name: "counts" type { tensor_type { elem_type: 7 shape { dim { dim_value: 2 } dim { dim_value: 4 } } } } }
@@ -85,7 +85,7 @@ graph {
 // What the rules of convolutions, pools and norms over channels refuse: every bad node of the model is named in one run.
 constexpr char kBadWindows[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } dim { dim_value: 4 } dim { dim_value: 4 } } } } }
   input { name: "flat" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 64 } } } } }
   input { name: "one" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } dim { dim_value: 1 } dim { dim_value: 1 } dim { dim_value: 1 } dim { dim_value: 1 } } } } }
@@ -138,7 +138,7 @@ graph {
 // Running averages that something else reads too, or that are mean and variance at once.
 constexpr char kBadBatchNorm[] = R"(
 opset_import { version: 20 }
-graph {
+  graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } dim { dim_value: 3 } } } } }
   initializer { name: "a.weight" data_type: 1 dims: 4 float_data: [1, 2, 3, 4] }
   initializer { name: "a.bias" data_type: 1 dims: 4 float_data: [4, 3, 2, 1] }
@@ -158,12 +158,9 @@ graph {
 }
 )";
 
-} // namespace
-
-llvm::ArrayRef<Refusal> listRefusedOperators() {
-  static const Refusal table[] = {
-      {"Operators", "batch: {micro: 2}", kBadOperators,
-       R"(
+const Refusal kTable[] = {
+    {"Operators", "batch: {micro: 2}", kBadOperators,
+     R"(
 error: node 'fmod' (Mod) divides floats, which takes fmod = 1
 error: node 'known fmod' (Mod) divides floats, which takes fmod = 1
 error: node 'celu' (Celu) divides by alpha = 0
@@ -213,8 +210,8 @@ error: node 'omitted' (Max) needs input 1
 error: node 'bytes' (OneHot) needs numbers, a depth that is known when the model is compiled, and two values
 error: node 'byte indices' (GatherND) needs integer indices
 )"},
-      {"Windows", "batch: {micro: 2}", kBadWindows,
-       R"(
+    {"Windows", "batch: {micro: 2}", kBadWindows,
+     R"(
 error: node 'flat' (MaxPool) needs a float input with one to three spatial dimensions, its shape is [2, 64]
 error: node 'strides' (MaxPool) needs a kernel size, stride, dilation and two pads for each of 2 spatial dimensions
 error: node 'zero' (MaxPool) has a kernel size, stride or dilation of 0
@@ -245,17 +242,19 @@ error: node 'four' (BatchNormalization) has more than three outputs
 error: node 'norm rank' (InstanceNormalization) needs a float input of rank 3 or more
 error: node 'num_groups' (GroupNormalization) has num_groups = 3, which does not divide 4 channels
 )"},
-      {"BatchNorm", R"(
+    {"BatchNorm", R"(
 batch: {micro: 2}
 loss: {output: c}
 )",
-       kBadBatchNorm,
-       R"(
+     kBadBatchNorm,
+     R"(
 error: node 'twice' (BatchNormalization) reads 'b.running_mean' as running mean and as variance
 error: node 'other' (Add) reads 'a.running_mean', which holds running averages of a batch norm; only batch norms may read them
 )"},
-  };
-  return table;
-}
+};
+
+} // namespace
+
+llvm::ArrayRef<Refusal> listRefusedOperators() { return kTable; }
 
 } // namespace xlc
