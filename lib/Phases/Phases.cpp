@@ -4,7 +4,8 @@
 // Why this order: the graph is differentiated before it is partitioned, so that one set of rules gives the
 // collectives of forward and backward; units are cut into functions before data parallelism, which gathers and
 // reduces *between* them; memory comes when every action has its place in time, and completes the plan. What follows makes
-// a program of it.
+// a program of it. Within Stage, what backward computes again is decided before stages are balanced: by residuals that
+// are kept, and by the states that @update has.
 #include "xlc/Phases/Phases.h"
 #include "CompileProgram.h"
 #include "DescribePlan.h"
@@ -208,8 +209,9 @@ LogicalResult stage(Compilation &compilation) {
       compilation,
       [&](Passes &passes) {
         passes.addPass(createHoistLossGradientPass());
-        passes.addPass(createAssignStagesPass(stages));
         passes.addPass(createRematerializeCheapOpsPass());
+        passes.addPass(createAssignStagesPass(stages));
+        passes.addPass(createCopyIntoChunksPass());
         passes.addPass(createInsertZeroGradientsPass());
         passes.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
         passes.addGate(createVerifyStagedPass());

@@ -33,8 +33,39 @@ int64_t graph::getStage(ModuleOp module, int64_t chunk) {
 
 namespace {
 
-/// A parameter, its gradient and two optimizer states.
-constexpr int64_t kStatesPerParameter = 4;
+/// Bytes that a rank has for a parameter from step to step: as units read it, the master of what is read narrow, the
+/// gradient and the optimizer's states, in the types of @update. That has none for one that is not trained.
+class ParameterBytes {
+public:
+  explicit ParameterBytes(ModuleOp module) {
+    if (auto update = findFunction(module, kUpdate))
+      for (BlockArgument argument : update.getArguments()) {
+        Argument what(argument);
+        Type element = typeOf(argument).getElementType();
+        if (StringAttr name = what.getParameter())
+          updated[name.getValue()] = element;
+        else if (StringAttr name = what.getGradient())
+          beside[name.getValue()].push_back(element);
+        else if (StringAttr state = what.getState())
+          beside[state.getValue().rsplit('/').first].push_back(element);
+      }
+  }
+
+  Quantity of(BlockArgument parameter) const {
+    StringRef name = Argument(parameter).getParameter();
+    RankedTensorType type = typeOf(parameter);
+    Quantity bytes = getByteSize(type);
+    if (Type element = updated.lookup(name); element && element != type.getElementType())
+      bytes += getByteSize(element, type.getNumElements());
+    for (Type element : beside.lookup(name))
+      bytes += getByteSize(element, type.getNumElements());
+    return bytes;
+  }
+
+private:
+  llvm::StringMap<Type> updated;
+  llvm::StringMap<SmallVector<Type>> beside; ///< of its gradient and states
+};
 
 Quantity bytesOf(Value value) { return getByteSize(cast<RankedTensorType>(value.getType())); }
 
@@ -46,6 +77,7 @@ struct Unit {
 
 /// All units in the order of their first forward op, with what they cost.
 std::vector<Unit> findUnits(func::FuncOp function, int64_t flopsPerByte) {
+  ParameterBytes parameterBytes(function->getParentOfType<ModuleOp>());
   llvm::MapVector<Attribute, Unit> units;
   for (Operation &op : function.front().without_terminator())
     if (ModelUnitAttr name = getUnit(&op); name && getRole(&op) == Role::F)
@@ -65,11 +97,12 @@ std::vector<Unit> findUnits(func::FuncOp function, int64_t flopsPerByte) {
       if (isSaved && getRole(&op) == Role::F)
         cost.residualBytes += bytesOf(result);
     }
-    cost.time += std::max<Quantity>(countFlops(&op), flopsPerByte * bytes);
+    if (!computesNothing(&op)) // a view takes no time, nor does its copy in backward
+      cost.time += std::max<Quantity>(countFlops(&op), flopsPerByte * bytes);
     for (Value operand : op.getOperands())
       if (auto argument = dyn_cast<BlockArgument>(operand))
         if (Argument(argument).getParameter() && it->second.params.insert(operand).second)
-          cost.stateBytes += kStatesPerParameter * bytesOf(operand);
+          cost.stateBytes += parameterBytes.of(argument);
   }
   std::vector<Unit> inOrder;
   for (auto &[name, unit] : units)

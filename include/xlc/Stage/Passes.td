@@ -23,12 +23,29 @@ def HoistLossGradientPass : Pass<"xlc-hoist-loss-gradient", "::mlir::ModuleOp"> 
   }];
 }
 
+def RematerializeCheapOpsPass : Pass<"xlc-rematerialize-cheap-ops", "::mlir::ModuleOp"> {
+  let summary = "backward computes constants, views, masks and positions again instead of saving them";
+  let description = [{
+    A residual is memory from forward to backward. What is a constant, or only says how the elements of another
+    value are arranged, is made again where backward needs it; so is a SiLU that backward only multiplies by.
+
+        %c = graph.constant dense<0.5>                       // F
+        %s = graph.broadcast %c : ... -> tensor<4x32x256xf32> // F, used by backward
+
+    Backward gets a copy of both; nothing of theirs is saved. The same holds for what follows element by element
+    from the model's inputs alone: an attention mask costs a loop per layer, saved it would cost memory per layer.
+
+    Stages are balanced by the residuals that remain, so a module with stages is refused.
+  }];
+}
+
 def AssignStagesPass : Pass<"xlc-assign-stages", "::mlir::ModuleOp"> {
   let summary = "which chunk every op belongs to: consecutive units, balanced or cut where the user says";
   let description = [{
     Units, in the order of their first op, become `chunks` runs for each pp rank. With the module attribute `graph.cuts`
     (the last unit of each run but the last) they are given; else the slowest run is made as fast as possible, by the
-    cost table, and among such cuts the largest memory as small as possible. With several chunks per rank, units
+    cost table, and among such cuts the largest memory as small as possible: residuals of the micro-batches in flight,
+    and of each parameter its master, gradient and states in the types of `@update`. With several chunks per rank, units
     then move over the cuts as long as that makes the slowest rank faster.
 
         %0 = graph.relu %x {unit = <"layer", 0>}          %0 = graph.relu %x {unit = <"layer", 0>, chunk = 0}
@@ -45,20 +62,16 @@ def AssignStagesPass : Pass<"xlc-assign-stages", "::mlir::ModuleOp"> {
   ];
 }
 
-def RematerializeCheapOpsPass : Pass<"xlc-rematerialize-cheap-ops", "::mlir::ModuleOp"> {
-  let summary = "backward computes constants, views, masks and positions again instead of saving them";
+def CopyIntoChunksPass : Pass<"xlc-copy-into-chunks", "::mlir::ModuleOp"> {
+  let summary = "forward of each chunk makes masks, positions and views for itself instead of receiving them";
   let description = [{
-    A residual is memory from forward to backward. What is a constant, or only says how the elements of another
-    value are arranged, is made again where backward needs it; so is a SiLU that backward only multiplies by.
+    Forward ops of a chunk that read a cheap value of another chunk get copies, one per chunk: a mask is made on every
+    pipeline rank rather than sent.
 
-        %c = graph.constant dense<0.5>                       // F
-        %s = graph.broadcast %c : ... -> tensor<4x32x256xf32> // F, used by backward
-
-    Backward gets a copy of both; nothing of theirs is saved. The same holds for what follows element by element
-    from the model's inputs alone: an attention mask costs a loop per layer, saved it would cost memory per layer.
-
-    Forward ops of a chunk that read such a value of another chunk get copies likewise, one per chunk: a mask is made on
-    every pipeline rank rather than sent.
+        %f = graph.cast %ids {chunk = 0}                      %f = graph.cast %ids {chunk = 0}
+        %0 = graph.mul %w, %f {chunk = 0}                     %0 = graph.mul %w, %f {chunk = 0}
+        %1 = graph.mul %0, %f {chunk = 1}               =>    %g = graph.cast %ids {chunk = 1}
+                                                              %1 = graph.mul %0, %g {chunk = 1}
   }];
 }
 

@@ -11,8 +11,9 @@ verify=--xlc-verify-against=reference=$reference
 proved=0
 prove() { # schedule pp chunks micro-batches split layout
   IFS=: read -r dp stage shards <<<"$6"
-  xlc-opt "$reference" "--xlc-test-set-mesh=pp=$2 dp=$dp shards=$shards" "--xlc-assign-stages=schedule=$1 chunks=$3 micro-batches=$4" \
-    --xlc-rematerialize-cheap-ops --cse "--xlc-outline-units=split-backward=$5" --xlc-verify-staged $verify \
+  xlc-opt "$reference" "--xlc-test-set-mesh=pp=$2 dp=$dp shards=$shards" --xlc-rematerialize-cheap-ops \
+    "--xlc-assign-stages=schedule=$1 chunks=$3 micro-batches=$4" --xlc-copy-into-chunks --cse \
+    "--xlc-outline-units=split-backward=$5" --xlc-verify-staged $verify \
     "--xlc-assign-buckets=stage=$stage bucket-bytes=200 persistence-threshold=4 $ASSIGN" \
     "--xlc-insert-actions=schedule=$1 micro-batches=$4 $INSERT" --xlc-verify-timeline $verify \
     --xlc-prefetch-gathers=units=2 --xlc-verify-timeline $verify \

@@ -1,5 +1,5 @@
 // A mask made in chunk 0 is made again in chunk 1, once; what depends on a parameter is read across the border.
-// RUN: xlc-opt %s --xlc-rematerialize-cheap-ops | FileCheck %s
+// RUN: xlc-opt %s --xlc-copy-into-chunks | FileCheck %s
 // CHECK-LABEL: func.func @micro_batch
 // CHECK:      %[[F0:.*]] = graph.cast %arg0 {graph.chunk = 0
 // CHECK-NEXT: %[[A:.*]] = graph.mul %arg1, %[[F0]] {graph.chunk = 0
