@@ -99,12 +99,7 @@ class PlanTrial : public Trial {
 public:
   /// `fullest`: which stage probably takes most, from 0, the first, to 1, the last.
   PlanTrial(const Compilation &from, const Spec &spec, double fullest)
-      : compilation(from.context, from.getTarget(), diagnostics), fullest(fullest) {
-    compilation.modelPath = from.modelPath;
-    compilation.specPath = from.specPath;
-    compilation.importing = from.importing;
-    compilation.importing.notes = nullptr;
-    compilation.spec = spec;
+      : compilation(from, spec, diagnostics), fullest(fullest) {
     compilation.isTrial = true;
   }
 

@@ -113,11 +113,7 @@ private:
 
   void compile() {
     giveBackFreedMemory(); // the file is read once more, and then there is an arena: a large model needs the room
-    other.emplace(main.context, *target, diagnostics);
-    other->modelPath = main.modelPath;
-    other->specPath = main.specPath;
-    other->importing.raise = main.importing.raise;
-    other->request.compiler = main.request.compiler;
+    other.emplace(main.context, *target, diagnostics, main.quiet());
     for (const auto &[name, input] : reference.inputs)
       other->importing.shapes[name] = input.shape;
     other->spec = makeSpec();

@@ -115,11 +115,7 @@ int Session::compile(const std::string &output, const std::string &driver, const
 
 std::optional<Compilation> Session::tryPhases(const Spec &spec) {
   ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
-  Compilation other(context, *target, silent);
-  other.modelPath = options.model;
-  other.specPath = options.spec;
-  other.importing.raise = !options.noRaise;
-  other.spec = spec;
+  Compilation other(compilation, spec, silent);
   RunOptions afterSpec;
   afterSpec.startAfter = "Spec";
   afterSpec.stopAfter = kPlanPhase;
@@ -140,11 +136,7 @@ int Session::writeReproducer() {
   }
   if (!target)
     return Internal;
-  Compilation again(context, *target, silent);
-  again.targetName = options.target;
-  again.modelPath = options.model;
-  again.specPath = options.spec;
-  again.importing.raise = !options.noRaise;
+  Compilation again(context, *target, silent, compilation.quiet());
   RunOptions upTo;
   upTo.stopAfter = before.str();
   ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });

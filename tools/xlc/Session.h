@@ -22,7 +22,7 @@ public:
   /// Runs the phases up to the plan, or up to --stop-after: Done, Rejected or Internal.
   int runPhases();
   /// Runs those after the plan: the object and, unless `output` is empty, the program. `driver` is this program's path.
-  /// `simulatorImage`: as in Compilation::Request.
+  /// `simulatorImage`: as in CompilationInputs::Request.
   int compile(const std::string &output, const std::string &driver, const std::string &simulatorImage = "");
   /// Runs the phases after Spec for another spec, without a word; none where the spec is not possible for the model.
   std::optional<Compilation> tryPhases(const Spec &spec);

@@ -207,6 +207,33 @@ TEST_F(TargetTest, ThePlanFollowsTheTarget) {
   EXPECT_EQ(report.largestTotal(), report.groups[0].memory.arena + kOutside);
 }
 
+TEST_F(TargetTest, ACompilationBesideAnotherHasItsInputsAndNoneOfItsResults) {
+  static_assert(!std::is_copy_constructible_v<CompilationResults>);
+  Compilation made = plan(*strict.cpu, "Import");
+  ASSERT_TRUE(made.module) << messages;
+  std::string text;
+  llvm::raw_string_ostream notes(text);
+  made.targetName = "cpu", made.request = {"xlc", "train", "/bin/xlc", "image"}, made.isPlanAlone = true;
+  made.importing = {/*raise=*/false, &notes, {{"x", {2, 3}}}};
+  Diagnostics other;
+  Compilation beside(made, Spec(), other);
+  EXPECT_EQ(beside.modelPath, made.modelPath);
+  EXPECT_EQ(beside.specPath, made.specPath);
+  EXPECT_EQ(beside.targetName, "cpu");
+  EXPECT_EQ(beside.importing.raise, false);
+  EXPECT_EQ(beside.importing.shapes, made.importing.shapes); // what copies by hand forgot
+  EXPECT_EQ(beside.request.compiler, "xlc");
+  EXPECT_EQ(beside.request.driver, "/bin/xlc");
+  EXPECT_FALSE(beside.isPlanAlone); // the check against a reference reads all of it
+  EXPECT_EQ(&beside.getTarget(), &made.getTarget());
+  EXPECT_EQ(&beside.diagnostics, &other);
+  // What the user sees is the user's own compilation's.
+  EXPECT_EQ(beside.importing.notes, nullptr);
+  EXPECT_EQ(beside.request.output + beside.request.simulatorImage, "");
+  EXPECT_FALSE(beside.module);
+  EXPECT_TRUE(beside.parameters.empty());
+}
+
 TEST_F(TargetTest, StagesAreWeighedWithItsRates) {
   Compilation compilation = plan(*strict.cpu);
   ASSERT_TRUE(compilation.module) << messages;

@@ -14,8 +14,9 @@
 
 namespace xlc {
 
-/// One compilation: what the user gave, and what the phases made of it so far.
-struct Compilation {
+/// What a compilation is given, but for its spec, which the phase Spec reads. Copied as a whole where another spec is
+/// tried or a failure is repeated.
+struct CompilationInputs {
   /// What Lower and Emit are asked for beside the plan.
   struct Request {
     std::string compiler;       ///< names this xlc, in the program
@@ -24,13 +25,64 @@ struct Compilation {
     std::string simulatorImage; ///< the file of the kernels for the target's simulator; empty: none is wanted
   };
 
+  std::string targetName; ///< in place of the spec's; empty: that
+  std::string modelPath, specPath;
+  ImportOptions importing;
+  Request request;
+  /// Whether nothing reads `unpartitioned` but Forks. Each copy of a module takes a good part of a phase's time.
+  bool isPlanAlone = false;
+  bool isTrial = false; ///< only bytes are asked for: what Forks plans
+
+  /// The same for a compilation beside the user's own: without notes and files, and with all results for others.
+  CompilationInputs quiet() const {
+    CompilationInputs inputs = *this;
+    inputs.importing.notes = nullptr;
+    inputs.request.output.clear();
+    inputs.request.simulatorImage.clear();
+    inputs.isPlanAlone = false;
+    return inputs;
+  }
+};
+
+/// What the phases have made so far. Never copied: another compilation begins with none of it.
+struct CompilationResults {
+  /// The module after a phase, for Forks: where the spec limits memory and RunOptions::keeps, those up to Stage but for
+  /// `unpartitioned`.
+  struct Kept {
+    llvm::StringRef phase;
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+  };
+
+  Spec spec;
+  std::vector<ParameterSource> parameters;
+  std::vector<AbsentConstant> absentConstants; ///< see ImportedModel
+  std::set<std::string> externalData;          ///< files
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with, and Forks
+  /// begin from.
+  mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
+  ChunkChoice chunk;                          ///< since Shard
+  ZeroChoice zero;                            ///< since DataParallel
+  std::string fingerprint;                    ///< of the plan, since Lower, which changes its module
+  std::unique_ptr<llvm::MemoryBuffer> object; ///< of the program, since Emit
+  std::vector<Kept> kept;
+  llvm::StringRef phase; ///< the one that runs, or failed; else empty
+};
+
+/// One compilation: what the user gave, what the phases made of it, and where they report.
+struct Compilation : CompilationInputs, CompilationResults {
   /// Finds what a spec asks for; null after a diagnostic.
   using ChooseTarget = std::function<const Target *(const Spec &)>;
 
-  Compilation(mlir::MLIRContext &context, const Target &target, Diagnostics &diagnostics)
-      : context(context), diagnostics(diagnostics), target(&target) {}
+  Compilation(mlir::MLIRContext &context, const Target &target, Diagnostics &diagnostics, CompilationInputs inputs = {})
+      : CompilationInputs(std::move(inputs)), context(context), diagnostics(diagnostics), target(&target) {}
   Compilation(mlir::MLIRContext &context, ChooseTarget chooseTarget, Diagnostics &diagnostics)
       : context(context), diagnostics(diagnostics), chooseTarget(std::move(chooseTarget)) {}
+  /// Beside another one, as quiet as `quiet` says, for another spec: begins after the phase Spec.
+  Compilation(const Compilation &beside, Spec given, Diagnostics &diagnostics)
+      : Compilation(beside.context, beside.getTarget(), diagnostics, beside.quiet()) {
+    spec = std::move(given);
+  }
 
   /// What the program is made for. Since Spec.
   const Target &getTarget() const { return *target; }
@@ -39,34 +91,6 @@ struct Compilation {
   Diagnostics &diagnostics;
   const Target *target = nullptr;
   ChooseTarget chooseTarget; ///< asked by Spec where there is no target yet
-  std::string targetName;    ///< in place of the spec's; empty: that
-  std::string modelPath, specPath;
-  ImportOptions importing;
-
-  Spec spec;
-  std::vector<ParameterSource> parameters;
-  std::vector<AbsentConstant> absentConstants; ///< see ImportedModel
-  std::set<std::string> externalData;          ///< files
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// Whether nothing reads `unpartitioned` but Forks. Each copy of a module takes a good part of a phase's time.
-  bool isPlanAlone = false;
-  /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with, and Forks
-  /// begin from.
-  mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
-  ChunkChoice chunk; ///< since Shard
-  ZeroChoice zero;   ///< since DataParallel
-  Request request;
-  std::string fingerprint;                    ///< of the plan, since Lower, which changes its module
-  std::unique_ptr<llvm::MemoryBuffer> object; ///< of the program, since Emit
-  /// The module after a phase, for Forks: where the spec limits memory and RunOptions::keeps, those up to Stage but for
-  /// `unpartitioned`.
-  struct Kept {
-    llvm::StringRef phase;
-    mlir::OwningOpRef<mlir::ModuleOp> module;
-  };
-  std::vector<Kept> kept;
-  bool isTrial = false;  ///< only bytes are asked for: what Forks plans
-  llvm::StringRef phase; ///< the one that runs, or failed; else empty
 };
 
 struct Phase {
