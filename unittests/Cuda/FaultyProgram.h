@@ -3,6 +3,7 @@
 #ifndef XLC_UNITTESTS_CUDA_FAULTYPROGRAM_H
 #define XLC_UNITTESTS_CUDA_FAULTYPROGRAM_H
 
+#include "Device/Target.h"
 #include "Plan/Plan.h"
 
 #include <functional>
@@ -28,6 +29,8 @@ public:
   };
   /// Trains two steps. One plan for all ranks, or one for each.
   Outcome train(const std::vector<Damage> &plans) const;
+  /// Trains some steps action by action, without graphs, on devices of this target.
+  Outcome trainOn(const runtime::Target &target, int steps) const;
   /// What is planted is found, with these words where it is one of the device's or the plan's complaints.
   void expectFound(const std::vector<Damage> &plans, const std::string &words) const;
   void expectFound(const Damage &plan, const std::string &words) const {
@@ -35,8 +38,16 @@ public:
   }
 
 private:
-  int start(const Damage &damage, int rank, int ranks) const;
-  int run(const Damage &damage) const;
+  /// How a run differs from the sound one.
+  struct Variant {
+    Damage damage;
+    const runtime::Target &target;
+    int steps = 2;
+    bool hasGraphs = true;
+  };
+  Outcome train(const std::vector<Variant> &ranks) const;
+  int start(const Variant &variant, int rank, int ranks) const;
+  int run(const Variant &variant) const;
 
   std::string folder, program;
   std::string sound; ///< losses of the program as it is

@@ -48,11 +48,11 @@ void leaveOut(plan::StepT &step) {
 class FaultsOfReplicas : public testing::Test {
 protected:
   static void SetUpTestSuite() {
-    program =
-        std::make_unique<FaultyProgram>("mlp/logits.onnx", "dp: 2\nzero_stage: 1\nbatch: {global: 16, micro: 4}\n"
-                                                           "loss: {type: cross_entropy, logits: logits, labels: y}\n"
-                                                           "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
-                                                           "data: {train: " XLC_EXAMPLES "/mlp}\n");
+    program = std::make_unique<FaultyProgram>("examples/mlp/logits.onnx",
+                                              "dp: 2\nzero_stage: 1\nbatch: {global: 16, micro: 4}\n"
+                                              "loss: {type: cross_entropy, logits: logits, labels: y}\n"
+                                              "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
+                                              "data: {train: " XLC_INPUTS "/examples/mlp}\n");
   }
   static void TearDownTestSuite() { program.reset(); }
 
@@ -163,10 +163,11 @@ TEST_F(FaultsOfReplicas, ARankLeavesAllCollectivesOut) {
 class FaultsOfStages : public testing::Test {
 protected:
   static void SetUpTestSuite() {
-    program = std::make_unique<FaultyProgram>("gpt2/loss.onnx", "pp: 2\npipeline: {schedule: 1f1b}\n"
-                                                                "batch: {global: 2, micro: 1}\ndims: {sequence: 32}\n"
-                                                                "optimizer: {type: adamw, lr: 1.0e-3}\n"
-                                                                "data: {train: " XLC_EXAMPLES "/gpt2}\n");
+    program = std::make_unique<FaultyProgram>("examples/gpt2/loss.onnx",
+                                              "pp: 2\npipeline: {schedule: 1f1b}\n"
+                                              "batch: {global: 2, micro: 1}\ndims: {sequence: 32}\n"
+                                              "optimizer: {type: adamw, lr: 1.0e-3}\n"
+                                              "data: {train: " XLC_INPUTS "/examples/gpt2}\n");
   }
   static void TearDownTestSuite() { program.reset(); }
 

@@ -18,11 +18,11 @@ namespace {
 class Faults : public testing::Test {
 protected:
   static void SetUpTestSuite() {
-    program =
-        std::make_unique<FaultyProgram>("mlp/logits.onnx", "batch: {global: 16, micro: 8}\n"
-                                                           "loss: {type: cross_entropy, logits: logits, labels: y}\n"
-                                                           "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
-                                                           "data: {train: " XLC_EXAMPLES "/mlp}\n");
+    program = std::make_unique<FaultyProgram>("examples/mlp/logits.onnx",
+                                              "batch: {global: 16, micro: 8}\n"
+                                              "loss: {type: cross_entropy, logits: logits, labels: y}\n"
+                                              "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
+                                              "data: {train: " XLC_INPUTS "/examples/mlp}\n");
   }
   static void TearDownTestSuite() { program.reset(); }
 
@@ -134,12 +134,12 @@ TEST_F(Faults, AnArenaThatIsTooSmall) {
 
 // The same model, whose weights' gradients are computed beside the rest of backward.
 TEST(FaultsOfWeightGradients, TheyComeTooEarlyOrAreNotWaitedFor) {
-  FaultyProgram program("mlp/logits.onnx", "batch: {global: 16, micro: 8}\n"
-                                           "loss: {type: cross_entropy, logits: logits, labels: y}\n"
-                                           "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
-                                           "cluster: {device: h100}\n"
-                                           "runtime: {weight_gradients: beside}\n"
-                                           "data: {train: " XLC_EXAMPLES "/mlp}\n");
+  FaultyProgram program("examples/mlp/logits.onnx", "batch: {global: 16, micro: 8}\n"
+                                                    "loss: {type: cross_entropy, logits: logits, labels: y}\n"
+                                                    "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
+                                                    "cluster: {device: h100}\n"
+                                                    "runtime: {weight_gradients: beside}\n"
+                                                    "data: {train: " XLC_INPUTS "/examples/mlp}\n");
   auto isBeside = [](const plan::StepT &step) { return step.stream == plan::Stream::weights; };
   const std::string unordered = "nothing orders them";
   program.expectFound(

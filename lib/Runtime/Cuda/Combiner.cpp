@@ -9,18 +9,28 @@
 
 #include <algorithm>
 #include <cassert>
+#include <set>
+#include <string>
 
 namespace xlc::runtime::cuda {
 
 Combiner::Combiner(const Driver &driver, const Plan &plan, const plan::ProgramT &program, Library code)
     : driver(driver) {
+  std::set<std::string> names;
   forEachExchange(plan, program, [&](const plan::ExchangeT &exchange, plan::Stream) {
-    for (const std::string &name : deviceKernelsOf(plan, exchange)) {
-      auto [kernel, isNew] = kernels.try_emplace(name);
-      if (isNew)
-        kernel->second = driver.findKernel(code, name);
-    }
+    for (std::string &name : deviceKernelsOf(plan, exchange))
+      names.insert(std::move(name));
   });
+  auto keep = [&](auto &table, const auto &key, const std::string &name) {
+    if (names.contains(name))
+      table[key] = driver.findKernel(code, name);
+  };
+  for (plan::Element element : plan::EnumValuesElement())
+    for (plan::Element other : plan::EnumValuesElement()) {
+      for (Combine how : {Combine::Sum, Combine::Largest})
+        keep(sums, std::tuple(how, element, other), combineKernelOf(how == Combine::Largest, element, other));
+      keep(conversions, std::pair(element, other), convertKernelOf(element, other));
+    }
 }
 
 void Combiner::combine(const Combination &what, Stream stream) const {
@@ -38,7 +48,7 @@ void Combiner::combine(const Combination &what, Stream stream) const {
   std::ranges::copy(what.sources, given.sources);
   char *to = what.to;
   void *parameters[] = {(void *)&to, &given};
-  Function kernel = kernels.at(combineKernelOf(what.how == Combine::Largest, what.element, what.wire));
+  Function kernel = sums.at({what.how, what.element, what.wire});
   driver.launchBlocks(kernel, blocksToCombine(given), kDeviceThreads, parameters, stream);
 }
 
@@ -47,7 +57,7 @@ void Combiner::convert(const Conversion &what, Stream stream) const {
   const char *from = what.from;
   char *to = what.to;
   void *parameters[] = {(void *)&from, (void *)&to, &given};
-  Function kernel = kernels.at(convertKernelOf(what.element, what.other));
+  Function kernel = conversions.at({what.element, what.other});
   driver.launchBlocks(kernel, blocksToConvert(given), kDeviceThreads, parameters, stream);
 }
 

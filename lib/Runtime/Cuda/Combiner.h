@@ -7,7 +7,8 @@
 #include "Plan/Plan.h"
 
 #include <map>
-#include <string>
+#include <tuple>
+#include <utility>
 
 namespace xlc::runtime::cuda {
 
@@ -22,7 +23,8 @@ public:
 
 private:
   const Driver &driver;
-  std::map<std::string, Function> kernels; ///< by name
+  std::map<std::tuple<Combine, plan::Element, plan::Element>, Function> sums; ///< by elements and those on the wire
+  std::map<std::pair<plan::Element, plan::Element>, Function> conversions;    ///< from, to
 };
 
 } // namespace xlc::runtime::cuda

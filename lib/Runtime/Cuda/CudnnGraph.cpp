@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <utility>
 
 namespace xlc::runtime::cudnn {
@@ -63,14 +65,15 @@ Graph::Tensor Graph::add(const Sizes &sizes, DataType type, bool isVirtual, bool
   finish(made.get());
   tensors.push_back(std::move(made));
   if (!isVirtual && !isByValue)
-    operands.push_back((Tensor)id);
+    operands.push_back(id);
   return (Tensor)id;
 }
 
 Graph::Tensor Graph::number(float number) {
   numbers.push_back(number);
-  numberIds.push_back(add(contiguous(1, 1, 1, 1), DataType::F32, false, true));
-  return numberIds.back();
+  Tensor made = add(contiguous(1, 1, 1, 1), DataType::F32, false, true);
+  numberIds.push_back((int64_t)made);
+  return made;
 }
 
 void Graph::addOperation(OwnedDescriptor operation) {
@@ -247,14 +250,15 @@ std::optional<std::string> Graph::finalize(int64_t mostWorkspace, Engines engine
 
 void Graph::run(std::span<char *const> addresses, char *workspace, void *stream) const {
   OwnedDescriptor pack = make(Kind::VariantPack);
-  std::vector<int64_t> ids(operands.begin(), operands.end());
-  std::vector<const void *> pointers(addresses.begin(), addresses.end());
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    ids.push_back((int64_t)numberIds[i]);
-    pointers.push_back(&numbers[i]);
-  }
-  setAll(pack.get(), Attribute::PackIds, Type::Int64, ids);
-  setAll(pack.get(), Attribute::PackPointers, Type::VoidPointer, pointers);
+  std::array<int64_t, mostPointers> ids;
+  std::array<const void *, mostPointers> pointers;
+  size_t count = addresses.size() + numbers.size();
+  assert(addresses.size() == operands.size() && count <= mostPointers);
+  std::ranges::copy(numberIds, std::ranges::copy(operands, ids.begin()).out);
+  std::ranges::transform(numbers, std::ranges::copy(addresses, pointers.begin()).out,
+                         [](const float &number) { return &number; });
+  setAll(pack.get(), Attribute::PackIds, Type::Int64, std::span(ids).first(count));
+  setAll(pack.get(), Attribute::PackPointers, Type::VoidPointer, std::span(pointers).first(count));
   set(pack.get(), Attribute::PackWorkspace, Type::VoidPointer, workspace);
   finish(pack.get());
   library.require(library.setStream(device.handle, stream), "cudnnSetStream", what);

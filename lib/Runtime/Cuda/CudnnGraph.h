@@ -73,6 +73,7 @@ public:
   void run(std::span<char *const> operands, char *workspace, void *stream) const;
 
   static constexpr Tensor none = (Tensor)-1;
+  static constexpr size_t mostPointers = 32; ///< to operands and numbers
 
 private:
   Tensor add(const Sizes &sizes, DataType type, bool isVirtual, bool isByValue);
@@ -91,9 +92,9 @@ private:
   const Device device;
   const std::string what;
   std::vector<OwnedDescriptor> tensors, parts, operations;
-  std::vector<Tensor> operands;
-  std::deque<float> numbers; ///< which do not move
-  std::vector<Tensor> numberIds;
+  std::vector<int64_t> operands; ///< ids, as a pack of addresses has them; those of numbers stand behind
+  std::deque<float> numbers;     ///< which do not move
+  std::vector<int64_t> numberIds;
   OwnedDescriptor graph, configuration, plan;
 };
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 namespace xlc::runtime::cudnn {
@@ -155,15 +157,16 @@ void FusedAttention::buildBackward() {
 }
 
 void FusedAttention::run(std::span<char *const> operands, char *at, void *stream) const {
-  std::vector<char *> all(operands.begin(), operands.end());
-  all.push_back(at + workspace.stats);
+  std::array<char *, mostOperands + 4> all;
+  char **end = std::ranges::copy(operands, all.begin()).out;
+  *end++ = at + workspace.stats;
   if (shape.backward) {
-    all.push_back(at + workspace.dq);
-    all.push_back(at + workspace.sums);
+    *end++ = at + workspace.dq;
+    *end++ = at + workspace.sums;
   }
   if (condition())
-    all.push_back(at + workspace.bias);
-  graph.run(all, at + workspace.scratch, stream);
+    *end++ = at + workspace.bias;
+  graph.run({all.begin(), end}, at + workspace.scratch, stream);
 }
 
 } // namespace xlc::runtime::cudnn

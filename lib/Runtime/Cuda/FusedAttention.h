@@ -24,6 +24,7 @@ public:
   std::optional<ConditionParameters> condition() const {
     return shape.biasKind == AttentionBias::None ? std::nullopt : std::optional(conditionOf(shape));
   }
+  static constexpr size_t mostOperands = 8; ///< of `run`
   /// q, k, v, out, whose log-sum-exps are then in `stats`; or q, k, v, out, dout, dq, dk, dv, which reads them there.
   void run(std::span<char *const> operands, char *at, void *stream) const;
 

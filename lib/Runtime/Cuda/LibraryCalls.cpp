@@ -28,7 +28,7 @@ constexpr ptrdiff_t placeOfStats = 4; ///< without the condition
 } // namespace
 
 LibraryCalls::~LibraryCalls() {
-  attentions.clear();
+  fusedAttentions.clear();
   convolutions.clear();
   if (fusingHandle)
     fusing->destroy(fusingHandle);
@@ -70,7 +70,7 @@ LibraryCalls::Contraction LibraryCalls::prepareContraction(const plan::CallT &ca
   Contraction made;
   if (aligned.hasSums())
     made.sums = scratch, made.count = shape.m * shape.n,
-    made.round = convertKernelOf(plan::Element::F32, contract.operands);
+    made.round = find(convertKernelOf(plan::Element::F32, contract.operands));
   for (const ProductPart &part : aligned.parts()) {
     Contraction::Part placed{
         nullptr,  part.a * element, part.b * element, part.bias * element, part.y * bytesOf(part.shape.result),
@@ -89,8 +89,7 @@ cudnn::Device LibraryCalls::fusingDevice() {
   return {fusingHandle};
 }
 
-const cudnn::FusedAttention *LibraryCalls::prepareAttention(const plan::CallT &call,
-                                                            const plan::AttentionT &attention) {
+LibraryCalls::Attention LibraryCalls::prepareAttention(const plan::CallT &call, const plan::AttentionT &attention) {
   AttentionShape shape = shapeOf(attention);
   std::vector<uint32_t> alignments = places.alignmentsOf(call);
   if (shape.biasKind != AttentionBias::None)
@@ -101,11 +100,12 @@ const cudnn::FusedAttention *LibraryCalls::prepareAttention(const plan::CallT &c
     throw Rejected(fmt::format("error: call '{}' is attention that a GPU's library does not do; compile with runtime: "
                                "{{attention: products}}",
                                call.name));
-  auto &made = attentions[call.kernel];
+  auto &made = fusedAttentions[call.kernel];
   if (!made)
     made = std::make_unique<cudnn::FusedAttention>(*fusing, fusingDevice(), call.name, shape,
                                                    (int64_t)call.workspace_bytes);
-  return made.get();
+  return {made.get(), find(shape.backward ? narrowStatsKernel : wideStatsKernel),
+          made->condition() ? find(conditionKernel) : nullptr};
 }
 
 std::unique_ptr<cudnn::FusedConvolution> LibraryCalls::fuse(const plan::CallT &call, const ConvolutionShape &shape,
@@ -125,6 +125,7 @@ LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &ca
   if (call.workspace_bytes < needed)
     throw Rejected(fmt::format("error: call '{}' has {} bytes of workspace, and its convolution needs {}", call.name,
                                call.workspace_bytes, needed));
+  bool isWide = convolution.element == plan::Element::F32;
   bool isEverAdded = call.accumulate[0] != plan::Accumulate::Never;
   Convolution made{shape.kind,
                    (int64_t)((call.workspace_bytes - needed) / kLine * kLine),
@@ -133,8 +134,8 @@ LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &ca
                    nullptr,
                    find(columnsKernel),
                    find(fromColumnsKernel),
-                   convertKernelOf(convolution.element, plan::Element::F32),
-                   convertKernelOf(plan::Element::F32, convolution.element),
+                   isWide ? nullptr : find(convertKernelOf(convolution.element, plan::Element::F32)),
+                   isWide ? nullptr : find(convertKernelOf(plan::Element::F32, convolution.element)),
                    fuse(call, shape, false),
                    isEverAdded ? fuse(call, shape, true) : nullptr};
   ProductAlignment alignment{256, 256, 1, 1, 256};
@@ -165,7 +166,7 @@ void LibraryCalls::prepare(const plan::CallT &call) {
     DevicePool made = deviceCallOf(*pool);
     pools.insert({&call, {find(made.kernel), made.blocks, made.parameters}});
   } else if (const plan::AttentionT *attention = library.AsAttention()) {
-    prepareAttention(call, *attention);
+    attentions.insert({&call, prepareAttention(call, *attention)});
   } else if (const plan::ConvolutionT *convolution = library.AsConvolution()) {
     convolutions.insert({&call, prepareConvolution(call, *convolution)});
   } else {
@@ -223,35 +224,43 @@ void LibraryCalls::runContraction(const plan::CallT &call, const CallOperands &o
     convert(what.round, made, y, what.count, stream);
 }
 
-void LibraryCalls::convert(const std::string &kernel, char *from, char *to, int64_t count, Stream stream) const {
+void LibraryCalls::convert(Function kernel, char *from, char *to, int64_t count, Stream stream) const {
   ConvertParameters given{count};
   void *parameters[] = {(void *)&from, (void *)&to, &given};
-  driver.launchBlocks(find(kernel), blocksToConvert(given), kDeviceThreads, parameters, stream);
+  driver.launchBlocks(kernel, blocksToConvert(given), kDeviceThreads, parameters, stream);
 }
 
 /// The plan has log-sum-exps as f64 beside out: between forward and backward they are what the library has written.
 void LibraryCalls::runAttention(const plan::CallT &call, const CallOperands &operands, Stream stream) const {
-  const cudnn::FusedAttention &attention = *attentions.at(call.kernel);
-  std::vector<char *> p(operands.addresses, operands.addresses + call.ins.size() + call.outs.size());
-  char *workspace = operands.workspace, *stats = workspace + attention.places().stats;
-  if (std::optional<ConditionParameters> condition = attention.condition()) {
-    auto given = p.begin() + placeOfCondition(attention.isBackward());
-    addCondition(*condition, *given, workspace + attention.places().bias, stream);
-    p.erase(given);
+  const Attention &what = attentions.at(&call);
+  const cudnn::FusedAttention &attention = *what.fused;
+  char *workspace = operands.workspace, *stats = workspace + attention.places().stats, *lse = nullptr;
+  std::optional<ConditionParameters> condition = attention.condition();
+  std::array<char *, cudnn::FusedAttention::mostOperands> p;
+  size_t count = 0;
+  ptrdiff_t place = 0; // without the condition
+  for (size_t i = 0; i < call.ins.size() + call.outs.size(); ++i) {
+    char *each = operands.addresses[i];
+    if (condition && (ptrdiff_t)i == placeOfCondition(attention.isBackward()))
+      addCondition(what.condition, *condition, each, workspace + attention.places().bias, stream);
+    else if (place++ == placeOfStats)
+      lse = each;
+    else
+      p[count++] = each;
   }
-  char *lse = p[placeOfStats];
-  p.erase(p.begin() + placeOfStats);
+  std::span<char *const> given(p.data(), count);
   if (attention.isBackward()) {
-    convert(narrowStatsKernel, lse, stats, attention.rows(), stream);
-    return attention.run(p, workspace, stream);
+    convert(what.convert, lse, stats, attention.rows(), stream);
+    return attention.run(given, workspace, stream);
   }
-  attention.run(p, workspace, stream);
-  convert(wideStatsKernel, stats, lse, attention.rows(), stream);
+  attention.run(given, workspace, stream);
+  convert(what.convert, stats, lse, attention.rows(), stream);
 }
 
-void LibraryCalls::addCondition(ConditionParameters given, char *condition, char *bias, Stream stream) const {
+void LibraryCalls::addCondition(Function kernel, ConditionParameters given, char *condition, char *bias,
+                                Stream stream) const {
   void *parameters[] = {(void *)&condition, (void *)&bias, &given};
-  driver.launchBlocks(find(conditionKernel), blocksForCondition(given), kDeviceThreads, parameters, stream);
+  driver.launchBlocks(kernel, blocksForCondition(given), kDeviceThreads, parameters, stream);
 }
 
 void LibraryCalls::runConvolution(const Convolution &what, const CallOperands &operands, Stream stream) const {

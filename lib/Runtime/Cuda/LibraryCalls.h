@@ -1,5 +1,5 @@
 // Calls of the plan that are no generated kernels: products by cuBLASLt, device code of our own (DeviceKernels.h), and convolutions,
-// which are made of both. All is found and made when a call is prepared.
+// which are made of both. All is found and made when a call is prepared: to run it allocates nothing, looks up no name.
 #ifndef XLC_LIB_RUNTIME_CUDA_LIBRARYCALLS_H
 #define XLC_LIB_RUNTIME_CUDA_LIBRARYCALLS_H
 
@@ -48,7 +48,7 @@ private:
     ConvolutionSteps write, add;
     const Product *product;
     Function columns, fromColumns;
-    std::string widen, narrow; ///< kernels, of sixteen bits
+    Function widen, narrow; ///< of sixteen bits, else null
     std::unique_ptr<cudnn::FusedConvolution> fusedWrite,
         fusedAdd; ///< in the place of steps that write or add; null: those run
   };
@@ -62,7 +62,13 @@ private:
     };
     std::vector<Part> parts;
     int64_t sums = -1, count = 0; ///< where in the workspace f32 sums are, and how many; -1: there are none
-    std::string round;            ///< the kernel that makes y of them
+    Function round = nullptr;     ///< makes y of them
+  };
+
+  struct Attention {
+    const cudnn::FusedAttention *fused;
+    Function convert;   ///< log-sum-exps, between the plan's type and the library's
+    Function condition; ///< null: there is none
   };
 
   Function find(const std::string &name) const;
@@ -70,7 +76,7 @@ private:
   const Product *prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
                                 const ProductAlignment &alignment);
   Contraction prepareContraction(const plan::CallT &call, const plan::ContractT &contract);
-  const cudnn::FusedAttention *prepareAttention(const plan::CallT &call, const plan::AttentionT &attention);
+  Attention prepareAttention(const plan::CallT &call, const plan::AttentionT &attention);
   Convolution prepareConvolution(const plan::CallT &call, const plan::ConvolutionT &convolution);
   /// Null where the steps run.
   std::unique_ptr<cudnn::FusedConvolution> fuse(const plan::CallT &call, const ConvolutionShape &shape, bool adds);
@@ -80,8 +86,8 @@ private:
   void launch(const Launch<Parameters> &what, std::span<char *const> operands, bool adds, Stream stream) const;
   void runContraction(const plan::CallT &call, const CallOperands &operands, Stream stream) const;
   void runAttention(const plan::CallT &call, const CallOperands &operands, Stream stream) const;
-  void addCondition(ConditionParameters given, char *condition, char *bias, Stream stream) const;
-  void convert(const std::string &kernel, char *from, char *to, int64_t count, Stream stream) const;
+  void addCondition(Function kernel, ConditionParameters given, char *condition, char *bias, Stream stream) const;
+  void convert(Function kernel, char *from, char *to, int64_t count, Stream stream) const;
   void runConvolution(const Convolution &what, const CallOperands &operands, Stream stream) const;
 
   const Driver &driver;
@@ -92,14 +98,15 @@ private:
   const Tuning *const tuning;
   cudnn::Handle fusingHandle = nullptr;
   const CallPlaces places;
-  std::map<std::string, Product> prepared;                               ///< by what they depend on
-  std::map<uint32_t, std::unique_ptr<cudnn::FusedAttention>> attentions; ///< by kernel of the plan
+  std::map<std::string, Product> prepared;                                    ///< by what they depend on
+  std::map<uint32_t, std::unique_ptr<cudnn::FusedAttention>> fusedAttentions; ///< by kernel of the plan
   // By call; looked up only.
   std::unordered_map<const plan::CallT *, Contraction> contractions;
   std::unordered_map<const plan::CallT *, Launch<ScatterParameters>> scatters;
   std::unordered_map<const plan::CallT *, Launch<ScatterIntoParameters>> scattersInto;
   std::unordered_map<const plan::CallT *, Launch<MaxPoolParameters>> pools;
   std::unordered_map<const plan::CallT *, Convolution> convolutions;
+  std::unordered_map<const plan::CallT *, Attention> attentions;
 };
 
 } // namespace xlc::runtime::cuda
