@@ -1,6 +1,6 @@
-// An exporter that folds `1 - m`, `exp(-s)`, `w / w.norm()` or `0.01 * (w * w).sum()` leaves a constant that has lost its
-// parameter, and what it was computed by. The values still say it. Random numbers are ordered alike by chance once in
-// n! times, and lie on a line never:
+// An exporter that folds `1 - m`, `exp(-s)`, `w / w.norm()` or `0.01 * (w * w).sum()` leaves a constant that has lost
+// its parameter, and what it was computed by. The values still say it. Random numbers are ordered alike by chance once
+// in n! times, and lie on a line never (Fits.h):
 //
 //     m  0.31 -0.20  0.77 ...        elements: the constant grows or falls wherever the parameter grows, or is affine
 //     c  0.69  1.20  0.23 ...        in a function of it (a square, a cosine)
@@ -8,6 +8,7 @@
 //
 // What is one repeated number is compared with a few functions of that number.
 #include "ValueRelations.h"
+#include "Fits.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -18,9 +19,6 @@ using namespace xlc::onnx;
 
 namespace {
 
-constexpr size_t fewest = 8;       ///< elements whose order is not taken for chance
-constexpr size_t fewestOnLine = 4; ///< elements that are not taken to lie on a line by chance
-constexpr double tolerance = 1e-5; ///< relative: a few roundings of float32
 constexpr double exactness = 3e-6; ///< of a number that has to be met without a fit
 
 using Function = double (*)(double);
@@ -54,48 +52,6 @@ double termOf(Sum kind, double x) { return kind == Sum::Plain ? x : kind == Sum:
 
 bool isNear(double a, double b, double relative) {
   return std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= relative * std::max(std::abs(a), std::abs(b));
-}
-
-/// Whether y is affine in x, where x tells enough elements apart.
-bool isAffine(ArrayRef<double> x, ArrayRef<double> y) {
-  auto [low, high] = std::minmax_element(x.begin(), x.end());
-  if (!std::isfinite(*low) || !std::isfinite(*high) || *low == *high || x.size() < fewestOnLine)
-    return false;
-  double first = y[low - x.begin()], slope = (y[high - x.begin()] - first) / (*high - *low), size = 0;
-  for (double value : y)
-    size = std::max(size, std::abs(value));
-  if (slope == 0 || !std::isfinite(slope))
-    return false;
-  SmallVector<double> different(x);
-  llvm::sort(different);
-  if (std::unique(different.begin(), different.end()) - different.begin() < (ptrdiff_t)fewestOnLine)
-    return false;
-  return llvm::all_of(llvm::zip(x, y), [&](auto pair) {
-    return std::abs(first + slope * (std::get<0>(pair) - *low) - std::get<1>(pair)) <= tolerance * size;
-  });
-}
-
-bool isAffine(ArrayRef<float> x, ArrayRef<float> y) {
-  SmallVector<double> from(x), to(y);
-  return isAffine(ArrayRef<double>(from), ArrayRef<double>(to));
-}
-
-/// Whether y grows, or falls, wherever x grows; not where x is in order anyway, as y may be without it.
-bool isMonotone(ArrayRef<float> x, ArrayRef<float> y) {
-  std::vector<unsigned> order(x.size());
-  std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](unsigned a, unsigned b) { return std::tie(x[a], a) < std::tie(x[b], b); });
-  bool grows = true, falls = true;
-  size_t steps = 0;
-  for (size_t i = 1; i < order.size(); ++i) {
-    float a = y[order[i - 1]], b = y[order[i]];
-    bool isSame = x[order[i - 1]] == x[order[i]];
-    steps += !isSame && a != b;
-    grows &= isSame ? a == b : a <= b;
-    falls &= isSame ? a == b : a >= b;
-  }
-  return (grows || falls) && steps + 1 >= fewest && steps * 2 >= x.size() && !llvm::is_sorted(x) &&
-         !llvm::is_sorted(x, std::greater<float>());
 }
 
 /// Whether a simple function of the one number gives the other. Numbers of few digits meet by chance.
@@ -172,14 +128,14 @@ bool isPiece(ArrayRef<float> y, ArrayRef<float> x, int64_t columns) {
 }
 
 bool isProgression(ArrayRef<float> values) {
-  if (values.size() < fewestOnLine)
+  if (values.size() < kFewestOnLine)
     return false;
   double last = values.back(), first = values.front(), count = (double)values.size() - 1;
   bool isArithmetic = true, isGeometric = first * last > 0;
   double size = std::max(std::abs(first), std::abs(last));
   for (auto [i, value] : llvm::enumerate(values)) {
-    isArithmetic &= std::abs(first + (last - first) * (double)i / count - value) <= tolerance * size;
-    isGeometric = isGeometric && isNear(first * std::pow(last / first, (double)i / count), value, tolerance);
+    isArithmetic &= std::abs(first + (last - first) * (double)i / count - value) <= kFitTolerance * size;
+    isGeometric = isGeometric && isNear(first * std::pow(last / first, (double)i / count), value, kFitTolerance);
   }
   return isArithmetic || isGeometric;
 }
@@ -242,7 +198,8 @@ bool xlc::onnx::isSumOver(float number, ArrayRef<ValuedTensor> parameters) {
 }
 
 bool xlc::onnx::isSinusoidTable(const ValuedTensor &tensor) {
-  if (tensor.values.empty() || tensor.isUniform() || tensor.shape.size() > 2 || tensor.shape[0] < (int64_t)fewestOnLine)
+  if (tensor.values.empty() || tensor.isUniform() || tensor.shape.size() > 2 ||
+      tensor.shape[0] < (int64_t)kFewestOnLine)
     return false;
   if (llvm::none_of(tensor.values, [](float value) { return std::abs(value) > 0.5; })) // small numbers look alike
     return false;
@@ -255,7 +212,7 @@ bool xlc::onnx::isSinusoidTable(const ValuedTensor &tensor) {
       best = std::abs(at(r)) > std::abs(at(best)) ? r : best;
     double factor = at(best) == 0 ? 2 : (at(best - 1) + at(best + 1)) / at(best);
     for (int64_t r = 1; r + 1 < rows; ++r)
-      if (std::abs(at(r)) > 1 + tolerance || std::abs(at(r - 1) + at(r + 1) - factor * at(r)) > 10 * tolerance)
+      if (std::abs(at(r)) > 1 + kFitTolerance || std::abs(at(r - 1) + at(r + 1) - factor * at(r)) > 10 * kFitTolerance)
         return false;
   }
   return true;
