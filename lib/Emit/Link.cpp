@@ -39,13 +39,11 @@ private:
   const std::string path; ///< the child's own name of the descriptor that it inherits
 };
 
-/// The environment of the linker: ours, with the system's own PATH where there is none, because the compiler looks for
-/// its linker there.
-SmallVector<StringRef> findEnvironment(SmallString<64> &path) {
-  SmallVector<StringRef> variables;
-  for (char **entry = environ; *entry; ++entry)
-    variables.push_back(*entry);
-  if (!getenv("PATH")) {
+/// The environment of the linker: the given one, with the system's own PATH where there is none, because the compiler
+/// looks for its linker there.
+SmallVector<StringRef> findEnvironment(const EmitOptions &options, SmallString<64> &path) {
+  SmallVector<StringRef> variables(options.environment.begin(), options.environment.end());
+  if (llvm::none_of(variables, [](StringRef each) { return each.starts_with("PATH="); })) {
     char standard[48];
     confstr(_CS_PATH, standard, sizeof(standard));
     (path = "PATH=").append(StringRef(standard));
@@ -64,7 +62,7 @@ static LogicalResult runLinker(const EmitOptions &options, ArrayRef<StringRef> w
   SmallVector<StringRef> arguments{compiler};
   llvm::append_range(arguments, words);
   SmallString<64> path;
-  SmallVector<StringRef> environment = findEnvironment(path);
+  SmallVector<StringRef> environment = findEnvironment(options, path);
   MemoryFile log;
   std::optional<StringRef> redirects[] = {std::nullopt, log.name(), log.name()};
   std::string message;

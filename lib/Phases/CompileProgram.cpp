@@ -159,6 +159,7 @@ LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outpu
     plan.parameters_digest = *digest;
   }
   EmitOptions options;
+  options.environment = compilation.request.environment;
   options.runtime = findRuntime(compilation.getTarget(), compilation.request.driver);
   if (failed(makeProgramObject(compilation, plan)) ||
       failed(linkProgram(compilation.module->getLoc(), compilation.getTarget(), *compilation.object, options, program)))

@@ -6,6 +6,7 @@
 #include "Files/OutputFile.h"
 #include "xlc/Target/Targets.h"
 #include "llvm/Support/Threading.h"
+#include <cstdlib>
 
 using namespace xlc;
 
@@ -16,6 +17,12 @@ struct CalibrateOptions {
   int cores = int(llvm::hardware_concurrency().compute_thread_count());
 };
 
+/// As programs read it.
+std::string readLibraryFolder() {
+  const char *folder = std::getenv("XLC_CUDA_LIBRARIES");
+  return folder ? folder : "";
+}
+
 int calibrate(const CalibrateOptions &options) {
   const TargetRow &row = *findTarget(options.target);
   bool isCpu = options.target == kTargetFacts[0].name;
@@ -25,7 +32,7 @@ int calibrate(const CalibrateOptions &options) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   try {
-    printDevice(row.make(row.listChips().front())->measure(options.cores), stream);
+    printDevice(row.make(row.listChips().front())->measure({options.cores, readLibraryFolder()}), stream);
   } catch (const runtime::Rejected &problem) {
     messages() << problem.what() << "\n";
     return Rejected;

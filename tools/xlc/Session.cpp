@@ -107,6 +107,8 @@ int Session::compile(const std::string &output, const std::string &driver, const
   compilation.request.output = output;
   compilation.request.driver = driver;
   compilation.request.simulatorImage = simulatorImage;
+  for (char **entry = environ; *entry; ++entry)
+    compilation.request.environment.push_back(*entry);
   RunOptions rest = options.run;
   rest.startAfter = kPlanPhase;
   rest.stopAfter.clear();

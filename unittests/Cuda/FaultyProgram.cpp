@@ -122,7 +122,7 @@ int FaultyProgram::run(const Variant &variant) const {
   if (!variant.hasGraphs)
     words.insert(words.end(), {"--graph", "off"});
   std::atomic<int> signal{0};
-  return (int)runProgram((int)words.size(), words.data(), embedded, variant.target, signal);
+  return (int)runProgram((int)words.size(), words.data(), embedded, variant.target, readSettings(std::getenv), signal);
 }
 
 } // namespace xlc::test

@@ -314,7 +314,7 @@ Exit runUntil(int received, const Plan &plan, const Folder &folder, std::vector<
     argv.push_back(argument.c_str());
   Embedded embedded{sealPlan(builder.GetBufferPointer(), builder.GetSize()), codes, std::size(codes), nullptr, 0};
   std::atomic<int> signal = received;
-  return runProgram((int)argv.size(), argv.data(), embedded, target, signal);
+  return runProgram((int)argv.size(), argv.data(), embedded, target, readSettings(std::getenv), signal);
 }
 
 } // namespace

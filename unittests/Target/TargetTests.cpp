@@ -37,7 +37,7 @@ public:
   int64_t arenaAlignment() const override { return kAlignment; }
   std::vector<OutsideLine> outsideLines() const override { return {{"strict", kOutside}}; }
   int64_t flopsPerByte() const override { return 300; }
-  Device measure(int) const override { return workAlone(300); }
+  Device measure(const Measuring &) const override { return workAlone(300); }
   std::string describeProducts(StringRef element) const override { return ("none of " + element).str(); }
 
   void addLowering(OpPassManager &passes) const override { cpu->addLowering(passes); }
@@ -213,7 +213,7 @@ TEST_F(TargetTest, ACompilationBesideAnotherHasItsInputsAndNoneOfItsResults) {
   ASSERT_TRUE(made.module) << messages;
   std::string text;
   llvm::raw_string_ostream notes(text);
-  made.targetName = "cpu", made.request = {"xlc", "train", "/bin/xlc", "image"}, made.isPlanAlone = true;
+  made.targetName = "cpu", made.request = {"xlc", "train", "/bin/xlc", {}, "image"}, made.isPlanAlone = true;
   made.importing = {/*raise=*/false, &notes, {{"x", {2, 3}}}};
   Diagnostics other;
   Compilation beside(made, Spec(), other);

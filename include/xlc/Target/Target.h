@@ -46,6 +46,13 @@ struct LinkNeeds {
   std::vector<std::string> flags; ///< of a C++ compiler that links: libraries
 };
 
+/// What a measurement of this machine takes.
+struct Measuring {
+  int cores; ///< all are at work
+  std::string
+      libraryFolder; ///< the only one in which a vendor's libraries are looked for; empty: where the linker finds them
+};
+
 /// How much a thread, or those who share a row, sum up at least, where a sum with few results is to be one of partial
 /// sums, which many threads make; 0: it stays one.
 struct FewestSummed {
@@ -112,8 +119,8 @@ public:
   /// Whether a program's kernels can be run by the compiler: `xlc verify --kernels`.
   virtual bool runsInCompiler() const { return true; }
 
-  /// What this machine reaches, measured with all `cores` at work: `xlc calibrate`.
-  virtual Device measure(int cores) const = 0;
+  /// What this machine reaches: `xlc calibrate`.
+  virtual Device measure(const Measuring &how) const = 0;
 
   /// Adds the passes of Lower: afterwards the module has @kernels (xlc/Lower/Lower.h), a function for each generated
   /// kernel and memory layout.

@@ -27,7 +27,7 @@ std::string describeProcessors(const Plan &plan) {
 
 /// The CPU must have what the kernels need; without this check they would end with SIGILL. Libraries are limited in any
 /// case: beyond our levels is AMX, whose kernels want scratch and permissions of their own.
-void prepareProcessor(const Plan &plan, const HostShare &, const LibraryOptions &libraries) {
+std::unique_ptr<Machine> prepareProcessor(const Plan &plan, const HostShare &, const LibraryOptions &libraries) {
   if (!libraries.tunedName.empty())
     throw Rejected("error: --tuned is for GPUs: of products on processors there is nothing to choose");
   if (libraries.registersMemory)
@@ -38,6 +38,7 @@ void prepareProcessor(const Plan &plan, const HostShare &, const LibraryOptions 
                                "--cpu {}, or --cpu native on this machine",
                                nameOf(level), fmt::join(missing, ", "), nameOf(findHostLevel())));
   limitLibraries(libraries.native ? findHostLevel() : level);
+  return nullptr;
 }
 
 std::unique_ptr<Device> makeCpuDevice(const DeviceSetup &setup, int) { return std::make_unique<CpuDevice>(setup); }

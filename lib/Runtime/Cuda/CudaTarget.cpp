@@ -1,13 +1,13 @@
 // NVIDIA's GPUs as a target: what this machine must have, and how a rank gets its device.
 #include "Failure.h"
 #include "NcclFabric.h"
+#include "VendorSettings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -16,9 +16,14 @@ namespace {
 
 using namespace cuda;
 
-/// By prepareGpus, for the life of the process. XLC_CUDA_LIBRARIES names the only folder in which they are looked for.
-std::optional<Libraries> opened;
-std::vector<Ordinal> devices; ///< by rank; of this process's ranks
+class CudaMachine : public Machine {
+public:
+  CudaMachine(const std::string &folder, bool sharesGpu) : sharesGpu(sharesGpu), libraries(folder) {}
+
+  const bool sharesGpu; ///< ranks may have the same
+  Libraries libraries;
+  std::vector<Ordinal> devices; ///< by rank; of this process's ranks
+};
 
 std::string describeGpus(const Plan &plan) { return plan.gpu + " GPUs"; }
 
@@ -81,14 +86,14 @@ bool hasCall(const Plan &plan, plan::Library library) {
 }
 
 /// cuDNN. Attention needs it; convolutions are products without it.
-void openFusing(const Plan &plan, const std::string &folder) {
+void openFusing(Libraries &libraries, const Plan &plan, const std::string &folder) {
   bool isNeeded = hasCall(plan, plan::Library::Attention);
   if (!isNeeded && (plan.deterministic || !hasCall(plan, plan::Library::Convolution)))
     return;
   try {
-    opened->fusing.emplace(opened->fusingFile.emplace(cudnnLibrary, folder));
+    libraries.fusing.emplace(libraries.fusingFile.emplace(cudnnLibrary, folder));
     if (isNeeded)
-      opened->fusing->requireRightAttention(*opened->fusingFile);
+      libraries.fusing->requireRightAttention(*libraries.fusingFile);
   } catch (const Rejected &problem) {
     if (isNeeded)
       throw;
@@ -108,48 +113,25 @@ void checkMemory(const Driver &driver, Ordinal device, uint64_t needed, const ch
         fmt::format("error: {} {} bytes of the GPU's memory, {} of {} bytes are free", who, needed, free, total));
 }
 
-/// With XLC_SHARE_GPU ranks may have one GPU, for tests on a machine that has one: to NCCL each is a host of its own, which
-/// it reaches over sockets of this machine.
-void shareGpu(const Share &ranks) {
-  setenv("NCCL_HOSTID", fmt::format("rank-{}", ranks.first).c_str(), /*overwrite=*/1);
-  setenv("NCCL_NET", "Socket", /*overwrite=*/0);
-  setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/0);
-}
-
-/// What NCCL reads from the environment.
-void prepareNccl(const Share &ranks) {
-  if (isGpuShared())
-    shareGpu(ranks);
-  // Of several communicators on several streams: all ranks' hosts make calls in one order, which the device has to keep.
-  setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", /*overwrite=*/0);
-  // A graph's calls do not register memory by themselves: a program does it once, or not at all (docs/rationale/Gpu.md).
-  setenv("NCCL_GRAPH_REGISTER", "0", /*overwrite=*/0);
-  if (ranks.count > 1) // threads: an arena is mapped for its own GPU alone
-    setenv("NCCL_P2P_DIRECT_DISABLE", "1", /*overwrite=*/0);
-}
-
-std::string libraryFolder() {
-  const char *given = std::getenv("XLC_CUDA_LIBRARIES");
-  return given ? given : "";
-}
-
 /// Kernels are there before the first step: a rank that loads one then may wait for another one that waits for it. By itself a rank may
 /// load those of convolutions when they are asked for: cuDNN has half a gigabyte of them.
 bool loadsLazily(const Plan &plan) {
   return rankCount(plan) == 1 && !plan.deterministic && hasCall(plan, plan::Library::Convolution);
 }
 
-/// The driver, and what calls of one rank use.
-const Driver &openLibraries(const Plan &plan, const std::string &folder) {
-  const Driver &driver = opened.emplace(folder).driver;
-  setenv("CUDA_MODULE_LOADING", loadsLazily(plan) ? "LAZY" : "EAGER", /*overwrite=*/0);
+/// With the driver, and what calls of one rank use.
+std::unique_ptr<CudaMachine> openMachine(const Plan &plan, const LibraryOptions &given) {
+  auto machine = std::make_unique<CudaMachine>(given.folder, given.sharesDevice);
+  Libraries &libraries = machine->libraries;
+  const Driver &driver = libraries.driver;
+  setLoading(loadsLazily(plan));
   driver.check(driver.initialize(0), "cuInit");
   int version = versionOf(driver);
   checkDriver(version);
-  opened->products.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, folder);
-  cublaslt::Library{*opened->products}; // has all that calls ask for
-  openFusing(plan, folder);
-  return driver;
+  libraries.products.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, given.folder);
+  cublaslt::Library{*libraries.products}; // has all that calls ask for
+  openFusing(libraries, plan, given.folder);
+  return machine;
 }
 
 [[noreturn]] void rejectGpu(const DeviceFailure &failure) {
@@ -164,34 +146,43 @@ void checkDeterminism(const Plan &plan, const char *option) {
 }
 
 /// Has the products of this process's ranks take what was timed.
-void useTuning(const Plan &plan, const Driver &driver, const Share &ranks, const LibraryOptions &given) {
+void useTuning(CudaMachine &machine, const Plan &plan, const Share &ranks, const LibraryOptions &given) {
   checkDeterminism(plan, "--tuned");
-  opened->tuning.emplace(Tuning::read(given.tunedName, given.tuned));
-  std::string version = cublaslt::Library{*opened->products}.version();
+  Libraries &libraries = machine.libraries;
+  libraries.tuning.emplace(Tuning::read(given.tunedName, given.tuned));
+  std::string version = cublaslt::Library{*libraries.products}.version();
   for (int rank = ranks.first; rank < ranks.first + ranks.count; ++rank)
-    opened->tuning->check(nameOf(driver, devices[(size_t)rank]), version);
+    libraries.tuning->check(nameOf(libraries.driver, machine.devices[(size_t)rank]), version);
 }
 
-void prepareGpus(const Plan &plan, const HostShare &ranks, const LibraryOptions &libraries) {
+/// The GPUs of this process's ranks, which are there and large enough.
+std::vector<Ordinal> findGpus(const Driver &driver, const Plan &plan, const HostShare &ranks) {
+  std::vector<Ordinal> devices(rankCount(plan));
+  int first = firstDevice(driver, plan, ranks);
+  for (int rank = ranks.first; rank < ranks.first + ranks.count; ++rank) {
+    Ordinal device = devices[(size_t)rank] = deviceOf(driver, first + rank - ranks.first);
+    checkDevice(driver, device);
+    checkMemory(driver, device, programOf(plan, rank).arena, "the plan's arena needs");
+  }
+  return devices;
+}
+
+std::unique_ptr<Machine> prepareGpus(const Plan &plan, const HostShare &ranks, const LibraryOptions &given) {
   try {
-    const Driver &driver = openLibraries(plan, libraryFolder());
-    devices.resize(rankCount(plan));
-    int first = firstDevice(driver, plan, ranks);
-    for (int rank = ranks.first; rank < ranks.first + ranks.count; ++rank) {
-      Ordinal device = devices[(size_t)rank] = deviceOf(driver, first + rank - ranks.first);
-      checkDevice(driver, device);
-      checkMemory(driver, device, programOf(plan, rank).arena, "the plan's arena needs");
-    }
-    if (!libraries.tunedName.empty())
-      useTuning(plan, driver, ranks, libraries);
+    std::unique_ptr<CudaMachine> machine = openMachine(plan, given);
+    Libraries &libraries = machine->libraries;
+    machine->devices = findGpus(libraries.driver, plan, ranks);
+    if (!given.tunedName.empty())
+      useTuning(*machine, plan, ranks, given);
     if (rankCount(plan) == 1) {
-      if (libraries.registersMemory)
+      if (given.registersMemory)
         throw Rejected("error: --register-buffers is for programs of several ranks, and this one has one");
-      return;
+      return machine;
     }
-    prepareNccl(ranks);
-    opened->nccl.emplace(opened->ncclFile.emplace(ncclLibrary, libraryFolder()));
-    opened->sharing = libraries.registersMemory ? Sharing::Exportable : Sharing::Private;
+    setNccl(ranks.first, ranks.count, given.sharesDevice);
+    libraries.nccl.emplace(libraries.ncclFile.emplace(ncclLibrary, given.folder));
+    libraries.sharing = given.registersMemory ? Sharing::Exportable : Sharing::Private;
+    return machine;
   } catch (const DeviceFailure &failure) {
     rejectGpu(failure);
   }
@@ -246,15 +237,16 @@ bool timeProducts(const Driver &driver, Ordinal ordinal, CudaDevice &device,
 }
 
 /// On the first GPU that is visible, with operands beside each other: what a product costs depends little on where they lie.
-std::string tuneGpu(const DeviceSetup &setup, const std::atomic<int> &signal) {
+std::string tuneGpu(const DeviceSetup &setup, const LibraryOptions &given, const std::atomic<int> &signal) {
   checkDeterminism(setup.plan, "--tune");
   try {
-    const Driver &driver = openLibraries(setup.plan, libraryFolder());
+    const std::unique_ptr<CudaMachine> machine = openMachine(setup.plan, given);
+    const Driver &driver = machine->libraries.driver;
     Ordinal ordinal = deviceOf(driver, 0);
     checkDevice(driver, ordinal);
-    CudaDevice device(*opened, ordinal, setup, 0);
+    CudaDevice device(machine->libraries, ordinal, setup, 0);
     std::map<std::string, Product *> products = prepareProducts(setup.plan, device);
-    Tuning tuning(nameOf(driver, ordinal), cublaslt::Library{*opened->products}.version());
+    Tuning tuning(nameOf(driver, ordinal), cublaslt::Library{*machine->libraries.products}.version());
     return timeProducts(driver, ordinal, device, products, signal, tuning) ? tuning.write() : "";
   } catch (const DeviceFailure &failure) {
     rejectGpu(failure);
@@ -262,9 +254,11 @@ std::string tuneGpu(const DeviceSetup &setup, const std::atomic<int> &signal) {
 }
 
 std::unique_ptr<Device> makeCudaDevice(const DeviceSetup &setup, int rank) {
-  auto device = std::make_unique<CudaDevice>(*opened, devices[(size_t)rank], setup, rank);
-  if (opened->nccl)
-    static_cast<NcclFabric *>(setup.fabric)->join(*opened->nccl, rank, *device); // as joinGpus makes it
+  const auto &machine = *static_cast<const CudaMachine *>(setup.machine); // as prepareGpus makes it
+  const Libraries &libraries = machine.libraries;
+  auto device = std::make_unique<CudaDevice>(libraries, machine.devices[(size_t)rank], setup, rank);
+  if (libraries.nccl) // as joinGpus makes the fabric
+    static_cast<NcclFabric *>(setup.fabric)->join(*libraries.nccl, rank, *device, machine.sharesGpu);
   return device;
 }
 

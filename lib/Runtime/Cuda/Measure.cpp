@@ -8,9 +8,9 @@
 #include "FusedAttention.h"
 #include "Products.h"
 #include "Stopwatch.h"
+#include "VendorSettings.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -24,8 +24,7 @@ constexpr uint64_t kMost = uint64_t(1) << 30, kScratch = uint64_t(32) << 20, kLe
 class Meter {
 public:
   explicit Meter(const std::string &folder) : driver(folder), folder(folder) {
-    setenv("CUDA_MODULE_LOADING", "EAGER",
-           /*overwrite=*/0); // as nearly all programs have it: libraries take more memory then
+    setLoading(/*isLazy=*/false); // as nearly all programs have it: libraries take more memory then
     driver.check(driver.initialize(0), "cuInit");
     int count = 0, version = 0;
     driver.check(driver.getCount(&count), "cuDeviceGetCount");

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -27,11 +26,6 @@ bool isInOrder(const Plan &plan, const Exchange &exchange) {
 }
 
 } // namespace
-
-bool isGpuShared() {
-  const char *given = std::getenv("XLC_SHARE_GPU");
-  return given && *given;
-}
 
 NcclFabric::NcclFabric(const Plan &plan, int spins, Commons &commons, Wire *wire)
     : plan(plan), commons(commons), waiter(commons, spins), everybody(commons.reserve<Barrier>()),
@@ -63,12 +57,12 @@ void NcclFabric::introduce(int rank) {
   std::memcpy(&commons.at(gpus), &all[ofId], rankCount(plan) * sizeof(Uuid));
 }
 
-void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device) {
+void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device, bool sharesGpu) {
   commons.at(gpus, (uint64_t)rank) = device.uuid();
   if (rank == 0)
     library.check(library.makeId(&commons.at(id)), "ncclGetUniqueId");
   introduce(rank);
-  if (!isGpuShared())
+  if (!sharesGpu)
     checkOwnGpus();
   device.setCommunicators(std::make_unique<Communicators>(library, plan, commons.at(id), rank, commons.stop()));
   Seat &seat = seats[(size_t)rank];

@@ -22,16 +22,13 @@
 
 namespace xlc::runtime::cuda {
 
-/// Whether ranks may have the same GPU (XLC_SHARE_GPU).
-bool isGpuShared();
-
 class NcclFabric final : public Fabric {
 public:
   /// `spins`: as for waitWhile. `wire`: to ranks on other hosts; null: all see the commons.
   NcclFabric(const Plan &plan, int spins, Commons &commons, Wire *wire);
 
-  /// Of a rank, before the first step, on its thread; returns when all have come.
-  void join(const nccl::Library &library, int rank, CudaDevice &device);
+  /// Of a rank, before the first step, on its thread; returns when all have come. `sharesGpu`: ranks may have the same.
+  void join(const nccl::Library &library, int rank, CudaDevice &device, bool sharesGpu);
 
   void exchange(const Exchange &exchange, const Participant &self) override;
   void send(const Message &message, const char *from, const Participant &self) override;

@@ -14,14 +14,21 @@
 
 namespace xlc::runtime {
 
+/// What prepareMachine has found and opened for the devices of a process: they read it, and it outlives them.
+class Machine {
+public:
+  virtual ~Machine() = default;
+};
+
 struct DeviceSetup {
   const Plan &plan;
   const XlcKernel *codes; ///< of the plan's kernels
   int spins;              ///< how often threads that wait look before they sleep
   const XlcImage *images = nullptr;
   uint64_t imageCount = 0;
-  Fabric *fabric = nullptr; ///< the target's, which devices of their own may have to join
-  bool isInline = false;    ///< actions run in the order of the program, whatever streams they are on
+  Fabric *fabric = nullptr;         ///< the target's, which devices of their own may have to join
+  bool isInline = false;            ///< actions run in the order of the program, whatever streams they are on
+  const Machine *machine = nullptr; ///< of prepareMachine; null: it has none, or was not called
 };
 
 /// What the ranks of this process meet the others through.
@@ -38,6 +45,8 @@ struct LibraryOptions {
   /// A file that --tune has written, and what is in it; without a name there is none.
   std::string tunedName, tuned;
   bool registersMemory = false; ///< devices' memory is registered with the library of messages
+  std::string folder;           ///< the only one in which libraries are looked for; empty: where the linker finds them
+  bool sharesDevice = false;    ///< ranks may have one device
 };
 
 /// Which ranks of a job a process runs.
@@ -55,8 +64,9 @@ struct Target {
   /// What a plan is made for, in words: "x86-64-v3 processors".
   std::string (*describe)(const Plan &plan);
 
-  /// Once, before any device is made, for the ranks of this process. Throws Rejected where this machine cannot run the plan so.
-  void (*prepareMachine)(const Plan &plan, const HostShare &ranks, const LibraryOptions &libraries);
+  /// Once, before any device is made, for the ranks of this process: what their devices need, or null where that is
+  /// nothing. Throws Rejected where this machine cannot run the plan so.
+  std::unique_ptr<Machine> (*prepareMachine)(const Plan &plan, const HostShare &ranks, const LibraryOptions &libraries);
 
   /// The device of one rank; called on the rank's thread.
   std::unique_ptr<Device> (*makeDevice)(const DeviceSetup &setup, int rank);
@@ -70,7 +80,8 @@ struct Target {
 
   /// Instead of a run: times what the plan's library calls may choose from, on the first device, and prints what it finds. Returns
   /// what LibraryOptions::tuned is to be, or nothing where `signal` asks it to stop. Null: there is nothing to choose.
-  std::string (*tune)(const DeviceSetup &setup, const std::atomic<int> &signal) = nullptr;
+  std::string (*tune)(const DeviceSetup &setup, const LibraryOptions &libraries,
+                      const std::atomic<int> &signal) = nullptr;
 };
 
 /// The target that this program is linked with: defined in the folder of that target, and nowhere else.

@@ -90,10 +90,10 @@ static DeviceSetup setupOf(const World &world, const Embedded &embedded, const O
   return {world.plan, embedded.codes, world.spins, embedded.images, embedded.imageCount, &world.ranksMeet(), isInline};
 }
 
-Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
-           const std::atomic<int> &signal, bool speaks)
-    : world(world), plan(world.plan), target(target), setup(setupOf(world, embedded, options)), options(options),
-      signal(signal), data(plan, options.dataFiles, options.dataFolder),
+Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
+           const Options &options, const std::atomic<int> &signal, bool speaks)
+    : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
+      options(options), signal(signal), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
@@ -130,7 +130,9 @@ Crew::~Crew() = default;
 void Crew::runSteps(int rank) {
   Rank &self = own(rank);
   uint64_t bytes = programOf(plan, rank).arena;
-  self.device = target.makeDevice(setup, rank);
+  DeviceSetup onMachine = setup;
+  onMachine.machine = machine.get();
+  self.device = target.makeDevice(onMachine, rank);
   self.arena = world.allocateArena(rank, *self.device);
   self.device->fill(self.arena.begin, options.check ? poison : 0, bytes);
   initializeStates(plan, values, rank, {self.device.get(), self.arena.begin});

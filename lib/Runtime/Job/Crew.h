@@ -24,9 +24,10 @@ class Speaker;
 
 class Crew {
 public:
-  /// Reads what ranks begin from; where `speaks`, opens what is written from the start on. Throws Rejected.
-  Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
-       const std::atomic<int> &signal, bool speaks);
+  /// Reads what ranks begin from; where `speaks`, opens what is written from the start on. `machine` is there when
+  /// ranks run. Throws Rejected.
+  Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
+       const Options &options, const std::atomic<int> &signal, bool speaks);
   ~Crew();
 
   /// Runs these ranks, beside those of the other processes; all of a job get the same exit code.
@@ -59,7 +60,8 @@ private:
   const World &world;
   const Plan &plan;
   const Target &target;
-  const DeviceSetup setup;
+  const std::unique_ptr<Machine> &machine;
+  const DeviceSetup setup; ///< but for the machine
   const Options &options;
   const std::atomic<int> &signal;
   Data data;

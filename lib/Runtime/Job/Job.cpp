@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace xlc::runtime {
 namespace {
@@ -43,12 +42,21 @@ std::string readTuned(const std::string &path) {
   return text;
 }
 
+LibraryOptions librariesOf(const Options &options, const Settings &settings) {
+  return {.native = options.nativeLibraries,
+          .tunedName = options.tuned,
+          .tuned = readTuned(options.tuned),
+          .registersMemory = options.registersMemory,
+          .folder = settings.libraryFolder,
+          .sharesDevice = settings.sharesDevice};
+}
+
 /// Where all that a program is made of comes together: who started this process decides how its ranks run.
 class Program {
 public:
   Program(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options,
-          std::atomic<int> &signal, Wire *wire = nullptr)
-      : embedded(embedded), target(target), options(options), signal(signal),
+          const Settings &settings, std::atomic<int> &signal, Wire *wire = nullptr)
+      : embedded(embedded), target(target), options(options), settings(settings), signal(signal),
         world(plan, target, tracedSteps(options), wire) {}
 
   Exit runAsThreads() {
@@ -94,34 +102,36 @@ private:
   static HostShare shareOf(const Launch &launch) {
     return {{(int)launch.rank, 1}, (int)launch.localRank, (int)launch.onHost};
   }
-  void prepareDevices(const HostShare &ranks) const {
-    target.prepareMachine(world.plan, ranks,
-                          {options.nativeLibraries, options.tuned, readTuned(options.tuned), options.registersMemory});
+  void prepareDevices(const HostShare &ranks) {
+    machine = target.prepareMachine(world.plan, ranks, librariesOf(options, settings));
   }
   /// Of what is written only rank 0's process knows.
-  void prepare(const HostShare &ranks) const {
+  void prepare(const HostShare &ranks) {
     prepareDevices(ranks);
     if (ranks.hasFirst())
       checkOutputs(world.plan, options);
   }
   std::unique_ptr<Crew> makeCrew(bool speaks) {
-    return std::make_unique<Crew>(world, embedded, target, options, signal, speaks);
+    return std::make_unique<Crew>(world, embedded, target, machine, options, signal, speaks);
   }
 
   const Embedded &embedded;
   const Target &target;
   const Options &options;
+  const Settings &settings;
   std::atomic<int> &signal;
+  std::unique_ptr<Machine> machine; ///< since prepareDevices
   World world;
 };
 
 Exit tune(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options,
-          const std::atomic<int> &signal) {
+          const Settings &settings, const std::atomic<int> &signal) {
   if (!target.tune)
     throw Rejected("error: --tune is for GPUs: of products on processors there is nothing to choose");
   checkOutputs(plan, options);
   OutputFile file(options.tune, Devices::WrittenTo);
-  std::string found = target.tune({plan, embedded.codes, 0, embedded.images, embedded.imageCount}, signal);
+  std::string found = target.tune({plan, embedded.codes, 0, embedded.images, embedded.imageCount},
+                                  librariesOf(options, settings), signal);
   if (found.empty())
     return Exit::Done; // the signal says the rest
   file.write(found);
@@ -132,14 +142,14 @@ Exit tune(const Plan &plan, const Embedded &embedded, const Target &target, cons
 } // namespace
 
 Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const Target &target,
-                std::atomic<int> &signal) {
+                const Settings &settings, std::atomic<int> &signal) {
   return guard([&] {
     std::unique_ptr<Plan> plan = readPlan(embedded.plan);
     checkPlan(*plan, embedded.codeCount);
     std::optional<Launch> launch;
     std::string wrong; // with the launch
     try {
-      launch = findLaunch(std::getenv);
+      launch = findLaunch(settings.environment);
     } catch (const Rejected &problem) {
       wrong = problem.what();
     }
@@ -156,15 +166,15 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     }
     if (launch && !launch->hosts.empty() && canMeet(*launch, *plan))
       return runAcrossHosts(*launch, *plan, {argc, argv}, *options, wrong, signal, [&](Carrier &carrier) {
-        return Program(*plan, embedded, target, *options, signal, &carrier).runAsRemoteRank(*launch, carrier);
+        return Program(*plan, embedded, target, *options, settings, signal, &carrier).runAsRemoteRank(*launch, carrier);
       });
     if (!wrong.empty()) {
       sayOnce(launch ? launch->job : "", wrong);
       return Exit::Rejected;
     }
     if (!options->tune.empty())
-      return tune(*plan, embedded, target, *options, signal);
-    Program program(*plan, embedded, target, *options, signal);
+      return tune(*plan, embedded, target, *options, settings, signal);
+    Program program(*plan, embedded, target, *options, settings, signal);
     if (launch)
       return program.runAsRank(*launch, {argc, argv});
     // Several GPUs of one process hold each other up, and get no graphs (docs/rationale/Gpu.md).

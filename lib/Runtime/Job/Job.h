@@ -5,6 +5,7 @@
 #include "Device/Target.h"
 #include "Embedded.h"
 #include "Failure.h"
+#include "Settings.h"
 
 #include <atomic>
 
@@ -13,7 +14,7 @@ namespace xlc::runtime {
 /// Runs the program with the given arguments on devices of `target`. `signal` is 0, and is set from outside to end it after
 /// the current step: to the number of a signal.
 Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const Target &target,
-                std::atomic<int> &signal);
+                const Settings &settings, std::atomic<int> &signal);
 
 } // namespace xlc::runtime
 

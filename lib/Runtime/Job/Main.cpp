@@ -1,4 +1,5 @@
-// `main` of every training program: the embedded plan, the arguments, and the signals that ask it to stop.
+// `main` of every training program: the embedded plan, the arguments, the environment, and the signals that ask it to
+// stop.
 //
 //     SIGINT, SIGTERM     the first one ends the run after its step, and what was learned is saved;
 //                         the second one ends it at once
@@ -68,7 +69,8 @@ std::terminate_handler terminateWithWords; ///< the library's, which prints the 
 static int runMain(int argc, char **argv) {
   xlc::runtime::Embedded embedded{
       {xlc_plan, xlc_plan_size, xlc_plan_checksum}, xlc_kernels, xlc_kernel_count, xlc_images, xlc_image_count};
-  xlc::runtime::Exit exit = xlc::runtime::runProgram(argc, argv, embedded, xlc::runtime::linkedTarget(), received);
+  xlc::runtime::Exit exit = xlc::runtime::runProgram(argc, argv, embedded, xlc::runtime::linkedTarget(),
+                                                     xlc::runtime::readSettings(std::getenv), received);
   if (int signal = received; signal != 0 && exit == xlc::runtime::Exit::Done) {
     std::fflush(nullptr);
     std::signal(signal, SIG_DFL);

@@ -93,7 +93,7 @@ public:
   int64_t arenaAlignment() const override { return kAlignment; }
   std::vector<OutsideLine> outsideLines() const override { return {{"code, libraries, stacks", kOutsideBytes}}; }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
-  Device measure(int cores) const override { return measureCpu(cores); }
+  Device measure(const Measuring &how) const override { return measureCpu(how.cores); }
 
   void addLowering(OpPassManager &passes) const override { addLoweringPasses(passes, vectorBytesOf(level)); }
 

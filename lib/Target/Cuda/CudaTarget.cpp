@@ -228,10 +228,7 @@ public:
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
 
   bool runsInCompiler() const override { return false; }
-  Device measure(int) const override {
-    const char *folder = std::getenv("XLC_CUDA_LIBRARIES"); // as programs look for them
-    return deviceOf(runtime::cuda::measureGpu(folder ? folder : ""));
-  }
+  Device measure(const Measuring &how) const override { return deviceOf(runtime::cuda::measureGpu(how.libraryFolder)); }
 
   void addLowering(OpPassManager &passes) const override {
     passes.addPass(createExpandNamedOpsPass());
