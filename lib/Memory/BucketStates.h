@@ -1,5 +1,5 @@
-// What a bucket keeps from step to step, by name: one row for each state, from the bucket's extents and types and from the
-// row of its optimizer. ProgramBuilder gives each memory; the gate of Memory demands that all are there.
+// What a bucket keeps from step to step, by name: one row for each state, from the bucket's extents and types and from
+// the row of its optimizer. ProgramBuilder gives each memory; the gate of Memory demands that all are there.
 #ifndef XLC_LIB_MEMORY_BUCKETSTATES_H
 #define XLC_LIB_MEMORY_BUCKETSTATES_H
 

@@ -25,8 +25,8 @@ struct PieceShape {
 
   /// A tensor that is one piece.
   static PieceShape whole(uint64_t elements) { return {elements, elements, 1}; }
-  /// A tensor whose dimension of `size` is [outer, size / outer], each run of it cut in `parts`. `rest`: elements of the
-  /// tensor per index of that dimension and those before it.
+  /// A tensor whose dimension of `size` is [outer, size / outer], each run of it cut in `parts`. `rest`: elements of
+  /// the tensor per index of that dimension and those before it.
   static PieceShape cut(uint64_t size, uint64_t outer, uint64_t parts, uint64_t rest) {
     uint64_t run = size / outer;
     return {run, (run + parts - 1) / parts, rest};
@@ -59,7 +59,7 @@ struct BucketMember {
   uint64_t index;
   PieceShape shape;
 
-  /// Calls visit(inBucket, inWhole, count) for the member's elements among [first, last) of the bucket, without padding.
+  /// Calls visit(inBucket, inWhole, count) for the member's elements among [first, last) of the bucket, but no padding.
   template <class Visit> void forEachRun(uint64_t first, uint64_t last, Visit visit) const {
     first = std::max(first, begin), last = std::min(last, end);
     if (first < last)

@@ -2,7 +2,7 @@
 //
 //   parameter --layout--> piece of a tensor-parallel rank --bucket--> its place there --extent--> whole, or a shard
 //
-// The arithmetic of these places is shared with the runtime (States.h), so that a program begins and ends here as there.
+// The arithmetic of these places is shared with the runtime (States.h): a program begins and ends here as it does there.
 // Code of the interpreter's own checks the steps in between.
 #include "StageProgram.h"
 #include <map>
