@@ -97,13 +97,6 @@ LogicalResult CollectiveOp::verify() {
 // The program of a rank
 //===----------------------------------------------------------------------===//
 
-StateOp ProgramOp::findNumber(StateKind kind, StringRef name) {
-  for (auto state : getBody().front().getOps<StateOp>())
-    if (state.getKind() == kind && state.getName() == name)
-      return state;
-  return {};
-}
-
 /// Each state is told apart from the others, and lies in a persistent buffer.
 static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers) {
   llvm::DenseSet<std::tuple<int32_t, Attribute, Attribute, Attribute>> seen;

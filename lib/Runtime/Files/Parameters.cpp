@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace xlc::runtime {
 namespace {
@@ -46,13 +47,17 @@ void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const R
   bool isSharded = findMoved(plan, first, parameter.bucket)->row->extent == plan::Extent::Shard;
   plan::Element stored = storedElement(plan, parameter.bucket);
   PieceShape shape = shapeOf(plan, parameter);
+  std::map<int, HeldState> known; // by rank: found once, not for each run
   for (uint64_t at = begin, end = begin + count; at < end;) {
     PieceShape::Found found = shape.find(at);
     uint64_t inBucket = parameter.offset + found.inPiece;
     int rank = owners[found.index];
     if (isSharded)
       rank += (int)(inBucket / plan.buckets[parameter.bucket]->shard_elements * plan.mesh->tp());
-    HeldState held = *findMoved(plan, rank, parameter.bucket);
+    auto [it, isNew] = known.try_emplace(rank);
+    if (isNew)
+      it->second = *findMoved(plan, rank, parameter.bucket);
+    const HeldState &held = it->second;
     uint64_t some = std::min({end - at, found.count, held.end - inBucket});
     uint64_t from = held.offsetOf(inBucket), bytes = some * bytesOf(held.row->element);
     if (held.row->element == stored) {

@@ -202,8 +202,6 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
   let extraClassDeclaration = [{
     /// That of the module.
     ::xlc::dist::MeshAttr getMesh() { return ::xlc::dist::getMesh(getOperation()); }
-    /// The number of a kind and a name, or null.
-    ::xlc::exec::StateOp findNumber(::xlc::exec::StateKind kind, ::llvm::StringRef name);
   }];
   let hasVerifier = 1;
 }
