@@ -3,6 +3,7 @@
 #ifndef XLC_LIB_MEMORY_BUCKETSTATES_H
 #define XLC_LIB_MEMORY_BUCKETSTATES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Dialect/Sched/Sched.h"

@@ -83,7 +83,7 @@ template <class E> runtime::BucketMember StageProgram<E>::memberOf(const Holding
 
 /// The first element of its bucket that a rank keeps of a state.
 template <class E> int64_t StageProgram<E>::beginOf(exec::StateOp state, int64_t rank) const {
-  return state.getShard() ? exec::ProgramOp(op).getMesh().shardOf(rank) * int64_t(state.getElements()) : 0;
+  return state.getShard() ? exec::ProgramOp(op).getMesh().shardOf(rank) * state.getElements() : 0;
 }
 
 /// Counters and indices.
