@@ -30,6 +30,7 @@ Rounding::Rounding(func::FuncOp function, const Policy &policy) {
   findGradients(function, policy.gradients);
   if (policy.wideStream)
     findStream(function);
+  findExtremes(function);
   for (Operation &op : llvm::reverse(function.front().without_terminator())) {
     Class is = getPrecisionClass(&op);
     for (OpResult result : op.getResults())
@@ -109,8 +110,28 @@ void Rounding::findStream(func::FuncOp function) {
   }
 }
 
+/// Backward compares the result of a maximum, also where its elements are moved, with the elements that it was taken
+/// from, to find them. A rounded one would equal none of them.
+void Rounding::findExtremes(func::FuncOp function) {
+  for (auto compare : function.getOps<CompareOp>()) {
+    if (compare.getPredicate() != Predicate::eq || isForward(compare))
+      continue;
+    for (Value value : compare->getOperands()) {
+      SmallVector<Value> moved;
+      for (; value.getDefiningOp() && getPrecisionClass(value.getDefiningOp()) == Class::Movement;
+           value = value.getDefiningOp()->getOperand(0))
+        moved.push_back(value);
+      Operation *op = value.getDefiningOp();
+      if (!op || !isForward(op) || isProduct(op) || op->hasTrait<Elementwise>())
+        continue;
+      exact.insert(value);
+      exact.insert(moved.begin(), moved.end());
+    }
+  }
+}
+
 bool Rounding::rounds(OpResult result, Class is) const {
-  if (stream.contains(result))
+  if (stream.contains(result) || exact.contains(result))
     return false;
   if (is == Class::Product && isa<ContractOp>(result.getOwner()))
     return rounded.contains(result) || !gradients.contains(result);
@@ -143,6 +164,6 @@ void Rounding::demand(Operation *op) {
   else if (isa<CrossEntropyOp, CrossEntropyBackwardOp>(op))
     wanted = {op->getOperand(0)};
   for (Value value : wanted)
-    if (isFloat(value) && !stream.contains(value))
+    if (isFloat(value) && !stream.contains(value) && !exact.contains(value))
       rounded.insert(value);
 }

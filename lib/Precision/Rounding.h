@@ -12,7 +12,8 @@ namespace xlc {
 ///                another unit or by backward, of what depends on parameters or data
 ///   not rounded  constants and what follows from them and from integers; sums over elements and what follows from them
 ///                alone (statistics); what lies between the last product and the loss, and on the way back; gradients
-///                of parameters, where the optimizer reads f32; the residual stream, where the policy says so
+///                of parameters, where the optimizer reads f32; extremes (x.max()), whose gradient looks for them
+///                in x; the residual stream, where the policy says so
 class Rounding {
 public:
   struct Policy {
@@ -29,6 +30,7 @@ private:
   void findActivations(mlir::func::FuncOp function);
   void findLoss(mlir::func::FuncOp function);
   void findStream(mlir::func::FuncOp function);
+  void findExtremes(mlir::func::FuncOp function);
   void findGradients(mlir::func::FuncOp function, const llvm::DenseMap<mlir::Attribute, mlir::Type> &types);
   bool rounds(mlir::OpResult result, PrecisionClass is) const;
   /// Marks what the op wants to be rounded of its operands.
@@ -37,6 +39,7 @@ private:
   llvm::DenseSet<mlir::Value> rounded, gradients;
   llvm::DenseSet<mlir::Value> activations; ///< floats that depend on parameters or data by more than statistics
   llvm::DenseSet<mlir::Value> stream;      ///< stays f32 whoever reads it; products round it for themselves
+  llvm::DenseSet<mlir::Value> exact;       ///< extremes, which stay f32 likewise
   llvm::DenseSet<mlir::Operation *> loss;  ///< behind the last product, and before the first of backward
 };
 
