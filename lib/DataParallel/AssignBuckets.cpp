@@ -99,8 +99,8 @@ llvm::StringMap<ElementTypes> findUpdated(ModuleOp module) {
         updated[name.getValue()].updated = element;
       else if (StringAttr name = what.getGradient())
         updated[name.getValue()].gradient = element;
-      else if (StringAttr state = what.getState())
-        updated[state.getValue().rsplit('/').first].state = element;
+      else if (what.getState())
+        updated[what.getOwner()].state = element;
     }
   }
   return updated;

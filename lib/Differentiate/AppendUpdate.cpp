@@ -79,7 +79,7 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
     labels.emplace_back(key, value);
   };
   auto state = [&](const Parameter &p, StringRef name) {
-    return builder.getStringAttr(p.name.getValue() + "/" + name);
+    return builder.getStringAttr(nameState(p.name.getValue(), name));
   };
   auto statesOf = [&](const Parameter &p) { return groups[p.group].getStateNames(); };
   for (const Parameter &p : parameters)

@@ -7,15 +7,11 @@ using exec::Beginning;
 using exec::StateKind;
 
 std::string BucketState::nameBuffer(StringRef bucket) const {
-  bool isRead = kind == StateKind::value || kind == StateKind::running_average;
   std::string own = name.empty() ? stringifyStateKind(kind).str() : name.str();
-  return isRead ? bucket.str() : (bucket + "/" + own).str();
+  return isRead(kind) ? bucket.str() : (bucket + "/" + own).str();
 }
 
-exec::Cause BucketState::getCause() const {
-  bool isRead = kind == StateKind::value || kind == StateKind::running_average;
-  return isRead ? exec::Cause::parameters : exec::Cause::optimizer;
-}
+exec::Cause BucketState::getCause() const { return isRead(kind) ? exec::Cause::parameters : exec::Cause::optimizer; }
 
 SmallVector<BucketState> xlc::statesOf(sched::BucketOp bucket, ArrayRef<graph::OptimizerGroup> groups) {
   int64_t group = bucket.getGroup();

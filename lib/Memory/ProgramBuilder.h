@@ -43,18 +43,22 @@ private:
     int64_t slice = 0;                                       ///< elements of a shard
 
     int64_t countOf(sched::Extent extent) { return extent == sched::Extent::shard ? slice : int64_t(op.getElements()); }
-    /// The parameters as units read them.
-    int64_t params() const { return kept.front().second; }
-    int64_t master() const {
-      return kept.size() > 1 && kept[1].first.kind == exec::StateKind::master ? kept[1].second : -1;
-    }
-    /// Buffers of the optimizer's states, in the order of its row.
-    llvm::SmallVector<int64_t> states() const {
-      llvm::SmallVector<int64_t> buffers;
+    /// Buffers of its states of a kind, in the order of the optimizer's row.
+    llvm::SmallVector<int64_t, 2> find(llvm::function_ref<bool(exec::StateKind)> suits) const {
+      llvm::SmallVector<int64_t, 2> buffers;
       for (const auto &[state, buffer] : kept)
-        if (state.kind == exec::StateKind::optimizer)
+        if (suits(state.kind))
           buffers.push_back(buffer);
       return buffers;
+    }
+    /// The parameters as units read them.
+    int64_t params() const { return find(exec::isRead).front(); }
+    int64_t master() const {
+      auto found = find([](exec::StateKind kind) { return kind == exec::StateKind::master; });
+      return found.empty() ? -1 : found.front();
+    }
+    llvm::SmallVector<int64_t, 2> states() const {
+      return find([](exec::StateKind kind) { return kind == exec::StateKind::optimizer; });
     }
   };
   struct Piece {

@@ -197,7 +197,7 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
       isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getParameterBytes(bucket.slice) : 0;
   auto of = [&](Type element) { return RankedTensorType::get({grads.count}, element); };
   auto updated = of(bucket.op.getTypeOfUpdated()), gradients = of(bucket.op.getTypeOfGradients());
-  SmallVector<int64_t> stateBuffers = bucket.states();
+  SmallVector<int64_t, 2> stateBuffers = bucket.states();
   SmallVector<Type> states(stateBuffers.size(), of(bucket.op.getTypeOfStates())),
       inputs{updated, gradients, RankedTensorType::get({kStepScalars}, actions.getF32Type())}, results{updated};
   llvm::append_range(inputs, states);

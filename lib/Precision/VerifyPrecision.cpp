@@ -89,8 +89,8 @@ private:
           known[name.getValue()].updated.push_back(elementOf(argument));
         else if (StringAttr name = what.getGradient())
           known[name.getValue()].gradient.push_back(elementOf(argument));
-        else if (StringAttr state = what.getState())
-          known[state.getValue().rsplit('/').first].states.push_back(elementOf(argument));
+        else if (what.getState())
+          known[what.getOwner()].states.push_back(elementOf(argument));
       }
     Type f32 = Float32Type::get(&getContext());
     for (BlockArgument argument : function.getArguments()) {
@@ -135,7 +135,7 @@ private:
                                    << (stochastic ? "stochastically" : "to nearest") << ", as the spec asks";
       if (!cast)
         continue;
-      StringRef owner = parameter ? name : name.rsplit('/').first;
+      StringRef owner = parameter ? name : getOwnerOf(name);
       auto bits = cast.getBits().getDefiningOp<RandomBitsOp>();
       if (!bits || bits.getParameter() != owner)
         complain(cast) << "'" << name << "' is rounded by random bits that are not those of '" << owner << "'";

@@ -46,8 +46,8 @@ public:
           updated[name.getValue()] = element;
         else if (StringAttr name = what.getGradient())
           beside[name.getValue()].push_back(element);
-        else if (StringAttr state = what.getState())
-          beside[state.getValue().rsplit('/').first].push_back(element);
+        else if (what.getState())
+          beside[what.getOwner()].push_back(element);
       }
   }
 

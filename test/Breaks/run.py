@@ -10,8 +10,8 @@ A break is a patch in this folder. Its first line says what is wrong, the second
     found by lit: REGEX                       the lit tests whose names match
     found by end to end: REGEX                the cases of test/EndToEnd/run_matrix.py whose names match
 
-Whoever shortens a kind of test plants its breaks before and after. A break that is no longer found has lost its test; one that no
-longer applies is written anew. test/Random/breaks.py and test/Reference/planted.py do the same for random models and references.
+Before and after a kind of test is shortened, its breaks are planted. Where a break is no longer found, a test is missing; a patch
+that no longer applies is written anew. test/Random/breaks.py and test/Reference/planted.py do the same for random models and references.
 """
 
 import argparse
@@ -22,9 +22,11 @@ import signal
 import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from run_all import LIT  # noqa: E402  pylint: disable=wrong-import-position
+
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
-LIT = "/usr/lib/llvm-22/bin/lit"
 TOOLS = ("lib/all", "tools/all")  # targets of ninja that compile and run models
 
 # Kind: what is built, what is run, how many passed and how many failed according to what is said.

@@ -4,7 +4,7 @@
 
     shape
     norm       in float64
-    elements   SAMPLES of them, one in each of as many pieces, at a place of a fixed hash; all, where there are no more
+    elements   SAMPLES elements: the tensor is cut in as many pieces, and a fixed hash chooses a place in each; small tensors whole
     sums       SUMS of them: sum k has the elements i with i % SUMS == k, each with a fixed random sign
 
 Samples alone would miss a single wrong element, and so would the norm, which hardly moves with an element near zero. A signed sum

@@ -12,8 +12,8 @@ struct Refusal {
   const char *name;  ///< of the row
   const char *spec;  ///< YAML
   const char *model; ///< protobuf text of an onnx.ModelProto
-  /// A line for each error, and for those of its notes that matter: words of the message, in the order in which they are said. A note
-  /// stands right below what it is about. There are no other errors.
+  /// Words of each message, a line each, in the order of the output: all errors, and notes ("note: ...") that follow their error
+  /// directly. An error without a line fails the test.
   const char *said;
 };
 

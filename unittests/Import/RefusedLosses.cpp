@@ -1,4 +1,4 @@
-// Losses that Import refuses: what is no loss, and what would be another function of a batch that is cut.
+// Losses that Import refuses: results that are not losses, and losses that micro-batches would change.
 #include "Refusals.h"
 
 namespace xlc {

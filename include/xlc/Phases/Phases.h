@@ -91,7 +91,7 @@ struct Compilation : CompilationInputs, CompilationResults {
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
   const Target *target = nullptr;
-  ChooseTarget chooseTarget; ///< asked by Spec where there is no target yet
+  ChooseTarget chooseTarget; ///< the phase Spec calls it where no target is given
 };
 
 struct Phase {

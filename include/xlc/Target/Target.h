@@ -49,8 +49,8 @@ struct LinkNeeds {
 /// What a measurement of this machine takes.
 struct Measuring {
   int cores; ///< all are at work
-  std::string
-      libraryFolder; ///< the only one in which a vendor's libraries are looked for; empty: where the linker finds them
+  /// The only folder in which a vendor's libraries are looked for; empty: where the linker finds them.
+  std::string libraryFolder;
 };
 
 /// How much a thread, or those who share a row, sum up at least, where a sum with few results is to be one of partial

@@ -171,8 +171,7 @@ LogicalResult BufferOp::verify() {
 
 LogicalResult StateOp::verify() {
   StateKind kind = getKind();
-  bool isOfBucket = kind == StateKind::value || kind == StateKind::master || kind == StateKind::optimizer ||
-                    kind == StateKind::running_average;
+  bool isOfBucket = exec::isOfBucket(kind);
   bool isNamed = kind == StateKind::optimizer || kind == StateKind::counter || kind == StateKind::result;
   auto require = [&](bool has, bool needs, StringRef what) -> LogicalResult {
     if (has == needs)
@@ -186,10 +185,9 @@ LogicalResult StateOp::verify() {
   if (getElements() < 0 || (!isOfBucket && (getElements() != 1 || getShard())))
     return emitOpError() << "has " << getElements() << (getShard() ? " elements of a shard" : " elements") << "; a "
                          << stringifyStateKind(kind) << (isOfBucket ? " has at least 0" : " is one number");
-  bool beginsRight = (getBegins() != Beginning::index || kind == StateKind::index) &&
-                     (getBegins() != Beginning::parameters || isOfBucket) &&
-                     (getBegins() != Beginning::one || !isOfBucket);
-  if (!beginsRight)
+  bool isWrong = (getBegins() == Beginning::index && kind != StateKind::index) ||
+                 (getBegins() == Beginning::parameters && !isOfBucket) || (getBegins() == Beginning::one && isOfBucket);
+  if (isWrong)
     return emitOpError() << "is " << stringifyStateKind(kind) << " and begins with " << stringifyBeginning(getBegins());
   return success();
 }

@@ -5,6 +5,7 @@
 // The arithmetic of these places is shared with the runtime (States.h): a program begins and ends here as it does there.
 // Code of the interpreter's own checks the steps in between.
 #include "StageProgram.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include <map>
 
 using namespace mlir;
@@ -15,10 +16,10 @@ using namespace xlc::interpret;
 static std::string nameOf(exec::StateOp state, const Model::Parameter &parameter) {
   if (state.getKind() == exec::StateKind::master)
     return parameter.name + kMaster.str();
-  return parameter.name + (state.getName() ? "/" + state.getName()->str() : "");
+  return state.getName() ? graph::nameState(parameter.name, *state.getName()) : parameter.name;
 }
 
-/// Every bucket of which the stage has a state has its parameters as units read them, and a master where it says so.
+/// Each bucket of the stage needs a row for its parameters as units read them, and one for its master if it has one.
 template <class E> LogicalResult StageProgram<E>::verifyStates() {
   std::map<std::string, int> found;
   for (auto state : op.getBody().template getOps<exec::StateOp>()) {
@@ -27,8 +28,7 @@ template <class E> LogicalResult StageProgram<E>::verifyStates() {
     auto bucket = symbols.lookup<sched::BucketOp>(*state.getBucket());
     if (!bucket)
       return state.emitOpError() << "is of bucket '" << *state.getBucket() << "', which the module does not have";
-    bool isRead = state.getKind() == exec::StateKind::value || state.getKind() == exec::StateKind::running_average;
-    bool isShard = (isRead ? bucket.getParams() : bucket.getStates()) == sched::Extent::shard;
+    bool isShard = (isRead(state.getKind()) ? bucket.getParams() : bucket.getStates()) == sched::Extent::shard;
     int64_t kept = bucket.getElements() / (isShard ? op.getMesh().getShards() : 1);
     if (state.getElements() != kept)
       return state.emitOpError() << "has " << state.getElements() << " elements, and a rank keeps " << kept

@@ -38,10 +38,10 @@ FailureOr<Model> Model::read(ModuleOp module) {
       model.inputs.push_back(readInput(model.microBatch, i, name));
   }
   for (unsigned i = 0; i < model.update.getNumArguments(); ++i)
-    if (auto state = graph::Argument(model.update, i).getState())
+    if (graph::Argument what(model.update, i); what.getState())
       for (Parameter &parameter : model.parameters)
-        if (state.getValue().rsplit('/').first == parameter.name)
-          parameter.states.push_back(state.str());
+        if (what.getOwner() == parameter.name)
+          parameter.states.push_back(what.getState().str());
   return model;
 }
 

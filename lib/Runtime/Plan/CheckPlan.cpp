@@ -141,11 +141,6 @@ std::optional<Quantity> PlanChecker::pieceElements(const plan::ParameterT &param
   return elements;
 }
 
-/// Parameters as units read them.
-static bool isRead(const plan::StateT &state) {
-  return state.kind == plan::StateKind::Value || state.kind == plan::StateKind::RunningAverage;
-}
-
 void PlanChecker::checkState(const plan::StateT &state, size_t number) {
   using plan::StateKind;
   if (state.kind > StateKind::MAX || state.begins > plan::Beginning::MAX)
@@ -159,8 +154,7 @@ void PlanChecker::checkState(const plan::StateT &state, size_t number) {
           "state {}, '{}', is of bucket {} of {} and group {} of {}", number, state.name,
           state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
           state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
-  plan::Element number64 = plan::Element::I64;
-  require(isIndex    ? state.element == number64
+  require(isIndex    ? state.element == plan::Element::I64
           : isNumber ? state.element == scalarElement
                      : isFloat(state.element),
           "state {}, '{}', is of type {}", number, state.name, nameOf(state.element));

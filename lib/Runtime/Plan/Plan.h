@@ -58,6 +58,11 @@ inline std::vector<std::unique_ptr<plan::ParameterT>>::const_iterator findParame
   });
 }
 
+/// Whether a state holds the parameters of a bucket as units read them: values, or running averages.
+inline bool isRead(const plan::StateT &state) {
+  return state.kind == plan::StateKind::Value || state.kind == plan::StateKind::RunningAverage;
+}
+
 /// Where a stage keeps a number of a kind and a name; null: it does not.
 inline const plan::Place *findNumber(const Plan &plan, const plan::ProgramT &program, plan::StateKind kind,
                                      std::string_view name) {

@@ -4,10 +4,6 @@
 namespace xlc::runtime {
 namespace {
 
-bool isRead(const plan::StateT &row) {
-  return row.kind == plan::StateKind::Value || row.kind == plan::StateKind::RunningAverage;
-}
-
 HeldState hold(const Plan &plan, const plan::StatePlaceT &home, int rank) {
   const plan::StateT &row = *plan.states[home.state];
   const plan::BucketT &bucket = *plan.buckets[*row.bucket];

@@ -19,6 +19,13 @@ namespace xlc::exec {
 /// Whether the actions of a stream compute, so that they share the device. What others do waits for links and files.
 inline bool computes(Stream stream) { return stream == Stream::compute || stream == Stream::weights; }
 
+/// Whether a state holds the parameters of a bucket as units read them.
+inline bool isRead(StateKind kind) { return kind == StateKind::value || kind == StateKind::running_average; }
+/// Whether it has a tensor for each member of a bucket; the other kinds are one number of the rank.
+inline bool isOfBucket(StateKind kind) {
+  return isRead(kind) || kind == StateKind::master || kind == StateKind::optimizer;
+}
+
 /// What a collective does, in a function (exec.collective) or between functions (exec.exchange).
 struct Exchange {
   dist::CollectiveKind kind;

@@ -29,6 +29,12 @@ inline constexpr unsigned kLossResult = 0, kCountResult = 1;
 /// the gradients.
 inline constexpr unsigned kSumSquaresArgument = 2, kAppliedArgument = 3, kScaleArgument = 3, kFactorResult = 2;
 
+/// The name of state "m" of parameter "w": "w/m", and the parameter of such a name.
+inline std::string nameState(llvm::StringRef parameter, llvm::StringRef state) {
+  return (parameter + "/" + state).str();
+}
+inline llvm::StringRef getOwnerOf(llvm::StringRef state) { return state.rsplit('/').first; }
+
 /// What an argument of one of them is: a parameter, an input, a state.
 class Argument {
 public:
@@ -41,6 +47,8 @@ public:
   mlir::StringAttr getInput() const { return get<mlir::StringAttr>(kInput); }
   mlir::StringAttr getGradient() const { return get<mlir::StringAttr>(kGrad); }
   mlir::StringAttr getState() const { return get<mlir::StringAttr>(kState); }
+  /// Of a state: the parameter that it belongs to.
+  llvm::StringRef getOwner() const { return getOwnerOf(getState().getValue()); }
 
   /// Of a parameter: whether it is not trained; whether forward replaces it (a running average).
   bool isFrozen() const { return has(kFrozen); }
