@@ -203,7 +203,7 @@ private:
         result.swapped = found->swapped;
         return std::move(result);
       }
-    } else if (isa_and_present<graph::ScatterAddOp, graph::ScatterElementsAddOp>(op)) {
+    } else if (op && op->hasTrait<graph::ScatterAdd>()) {
       if (auto shape = findScatterShape(op, memory)) {
         plan::ScatterAddT made;
         made.outer = shape->outer, made.distinct = shape->distinct, made.indices = shape->indices;
@@ -228,14 +228,14 @@ private:
         result.library.Set(convolutionOf(*shape));
         return std::move(result);
       }
-    } else if (isa_and_present<graph::MaxPoolOp, graph::MaxPoolBackwardOp>(op)) {
+    } else if (op && op->hasTrait<graph::MaxPool>()) {
       if (auto shape = findPoolShape(op, memory)) {
         plan::MaxPoolT made;
         made.backward = shape->backward, made.planes = shape->planes, made.dims = dimsOf(shape->dims);
         result.library.Set(std::move(made));
         return std::move(result);
       }
-    } else if (isa_and_present<graph::AttentionOp, graph::AttentionBackwardOp>(op)) {
+    } else if (op && op->hasTrait<graph::Attention>()) {
       if (auto shape = findAttentionShape(op, memory)) {
         result.library.Set(attentionOf(*shape));
         return std::move(result);

@@ -41,7 +41,7 @@ StringRef xlc::getName(KernelWork work) {
 
 KernelWork xlc::workOfKernel(func::FuncOp kernel) {
   for (Operation &op : kernel.getOps()) {
-    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(op))
+    if (op.hasTrait<graph::Attention>())
       return KernelWork::Attention;
     if (isa<graph::OptimizerStepOp>(op))
       return KernelWork::Optimizer;

@@ -26,7 +26,7 @@ int64_t xlc::countResidualSlots(exec::ProgramOp program) {
     if (!isa<exec::Action>(action))
       continue;
     ++time;
-    if (isa<exec::SendOp, exec::ReceiveOp>(action))
+    if (isa<exec::Transfer>(action))
       filling.clear();
     auto run = dyn_cast<exec::RunOp>(action);
     if (!run || run.getRole() != graph::Role::F)

@@ -189,7 +189,7 @@ bool isIndexed(Operation *op, const Factor &factor) {
     return factor[0] == int64_t(lookup.getDimension());
   if (auto scatter = dyn_cast<graph::ScatterAddOp>(op))
     return factor[2] == int64_t(scatter.getDimension()) && factor[1] < 0;
-  return isa<graph::CrossEntropyOp, graph::CrossEntropyBackwardOp>(op);
+  return op->hasTrait<graph::CrossEntropy>();
 }
 
 template <Factors (*factorsOf)(Operation *)> std::optional<Spread> by(Operation *op, const Seed &seed) {
@@ -363,10 +363,7 @@ bool shard::isElementwise(Operation *op) {
 }
 
 bool shard::isZero(Value value) {
-  Operation *op = value.getDefiningOp();
-  while (isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(op))
-    op = op->getOperand(0).getDefiningOp();
-  auto constant = dyn_cast_or_null<graph::ConstantOp>(op);
+  auto constant = graph::skipReshapings(value).getDefiningOp<graph::ConstantOp>();
   if (!constant || !constant.getValue().isSplat())
     return false;
   auto number = dyn_cast<FloatAttr>(constant.getValue().getSplatValue<Attribute>());

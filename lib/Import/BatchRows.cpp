@@ -136,7 +136,7 @@ RowState BatchRows::inferSum(Operation *op) const {
     return state;
   }
   state.kind = Kind::Terms;
-  if (isa<graph::AddOp, graph::SubOp>(op))
+  if (op->hasTrait<graph::Sum>())
     return state;
   auto quotient = dyn_cast<graph::DivOp>(op);
   if (!quotient)

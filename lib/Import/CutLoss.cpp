@@ -44,7 +44,8 @@ public:
         replaced[here] = change(term.kind, here, {});
         continue;
       }
-      Value count = bare(there.getDefiningOp<graph::DivOp>().getB()), sum = here.getDefiningOp<graph::DivOp>().getA();
+      Value count = graph::skipReshapings(there.getDefiningOp<graph::DivOp>().getB()),
+            sum = here.getDefiningOp<graph::DivOp>().getA();
       if (!StepCounts::isOfInputs(count))
         return std::nullopt;
       count = like(sum, scalar(counts.copy(count)));
@@ -119,16 +120,9 @@ private:
     return type.getRank() == 0 ? number : graph::BroadcastOp::create(builder, loc, type, number).getResult();
   }
 
-  /// A number before it was repeated.
-  static Value bare(Value value) {
-    while (isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(value.getDefiningOp()))
-      value = value.getDefiningOp()->getOperand(0);
-    return value;
-  }
-
   /// The number that a divisor is, before it was repeated and, where it is an integer, converted.
   Value numberOf(Value divisor) {
-    Value value = bare(divisor);
+    Value value = graph::skipReshapings(divisor);
     auto cast = value.getDefiningOp<graph::CastOp>();
     if (cast && typeOf(cast.getX()).getElementType().isInteger(64))
       value = cast.getX();
@@ -154,7 +148,7 @@ private:
       return known;
     Operation *op = value.getDefiningOp();
     auto it = inner.find(op);
-    bool isArrangement = isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(op);
+    bool isArrangement = op && op->hasTrait<graph::Reshaping>();
     if (it == inner.end() && !isArrangement)
       return {};
     SmallVector<unsigned> operands = it == inner.end() ? SmallVector<unsigned>{0} : it->second;

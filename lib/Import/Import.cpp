@@ -328,8 +328,7 @@ private:
       source.shape = parameter.shape;
       source.isNormScale = llvm::any_of(forward.getArgument(i).getUses(),
                                         [](OpOperand &use) {
-                                          return isa<graph::LayerNormOp, graph::RmsNormOp>(use.getOwner()) &&
-                                                 use.getOperandNumber() == 1;
+                                          return use.getOwner()->hasTrait<graph::Norm>() && use.getOperandNumber() == 1;
                                         }) ||
                            (parameter.shape.size() == 1 && StringRef(parameter.name).ends_with("weight"));
       if (parameter.buffer != Buffer::None)

@@ -101,7 +101,7 @@ private:
     if (!factor)
       return fail(Obstacle::Factor, op);
     for (OpOperand &operand : op->getOpOperands()) {
-      if (!isa<graph::AddOp, graph::SubOp>(op) && !rows.of(operand.get()).isSummed())
+      if (!op->hasTrait<graph::Sum>() && !rows.of(operand.get()).isSummed())
         continue;
       result.inner.push_back(&operand);
       collect(operand.get(), power + *factor);

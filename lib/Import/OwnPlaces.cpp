@@ -190,7 +190,7 @@ std::optional<RowPlaces> PlaceFinder::findComputed(Operation *op, int depth) {
     return isInteger(iota.getY()) ? findNumbers(iota) : std::nullopt;
   if (isa<graph::AddOp, graph::MulOp>(op))
     return findSum(op, depth);
-  if (isa<graph::MaxOp, graph::MinOp>(op))
+  if (op->hasTrait<graph::Extremum>())
     return findLimited(op, depth);
   if (auto select = dyn_cast<graph::SelectOp>(op)) {
     Value taken = findTaken(select, depth);

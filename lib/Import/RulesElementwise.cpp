@@ -102,7 +102,7 @@ bool xlc::onnx::importClip(NodeImport &n) {
 
 /// Small whole exponents become products, which are exact and have exact gradients.
 void xlc::onnx::shareTies(Operation *op, const Node &node) {
-  if (isa<graph::MaxOp, graph::MinOp>(op) && !StringRef(node.call.target).starts_with("aten.clamp"))
+  if (op->hasTrait<graph::Extremum>() && !StringRef(node.call.target).starts_with("aten.clamp"))
     op->setAttr(graph::kSharesTies, UnitAttr::get(op->getContext()));
 }
 

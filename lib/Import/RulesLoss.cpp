@@ -133,20 +133,15 @@ struct ClassLoss {
 
 /// x if `y` is x - max - log sum exp (x - max) along dimension 1, as importLogSoftmax and exporters write it.
 Value findLogSoftmax(Value y) {
-  auto reshaped = [](Value value) {
-    while (value && isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(value.getDefiningOp()))
-      value = value.getDefiningOp()->getOperand(0);
-    return value;
-  };
   auto whole = y.getDefiningOp<graph::SubOp>();
-  auto log = whole ? reshaped(whole.getB()).getDefiningOp<graph::LogOp>() : graph::LogOp();
+  auto log = whole ? graph::skipReshapings(whole.getB()).getDefiningOp<graph::LogOp>() : graph::LogOp();
   auto sum = log ? log.getX().getDefiningOp<graph::ReduceOp>() : graph::ReduceOp();
   auto power = sum ? sum.getX().getDefiningOp<graph::ExpOp>() : graph::ExpOp();
   if (!power || power.getX() != whole.getA() || sum.getKind() != Reduction::sum ||
       sum.getDimensions() != ArrayRef<int64_t>{1})
     return {};
   auto shifted = power.getX().getDefiningOp<graph::SubOp>();
-  auto largest = shifted ? reshaped(shifted.getB()).getDefiningOp<graph::ReduceOp>() : graph::ReduceOp();
+  auto largest = shifted ? graph::skipReshapings(shifted.getB()).getDefiningOp<graph::ReduceOp>() : graph::ReduceOp();
   bool isShift = largest && largest.getX() == shifted.getA() && largest.getDimensions() == ArrayRef<int64_t>{1};
   return isShift ? shifted.getA() : power.getX();
 }

@@ -50,7 +50,7 @@ struct Body {
   /// A view or broadcast of something that this kernel makes.
   bool reachesGroup(Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isa<graph::ReshapeOp, graph::BroadcastOp>(op))
+    if (!op || !op->hasTrait<graph::Reshaping>())
       return false;
     Operation *source = op->getOperand(0).getDefiningOp();
     return source && (group.ops.contains(source) || reachesGroup(op->getOperand(0)));
@@ -136,7 +136,7 @@ private:
   void callIfRead(const Body &body) {
     SmallVector<Value> results;
     for (Operation *op : body.group.ops) {
-      bool writesAll = isa<graph::AttentionOp, graph::AttentionBackwardOp>(op);
+      bool writesAll = op->hasTrait<graph::Attention>();
       for (Value result : op->getResults())
         if (writesAll || outerUses.contains(result))
           results.push_back(result);

@@ -30,7 +30,7 @@ KernelGroup describe(Operation *op) {
   auto over = [](Value x) { return SmallVector<int64_t>(shapeOf(x)); };
   if (op->hasTrait<Rowwise>())
     return {Form::Kernel, Kind::rows, over(op->getOperand(0)), {}};
-  if (isa<LayerNormWeightBackwardOp, RmsNormWeightBackwardOp>(op))
+  if (op->hasTrait<Columnwise>())
     return {Form::Kernel, Kind::columns, over(op->getOperand(0)), {}};
   if (isa<SumSquaresOp>(op))
     return {Form::Kernel, Kind::all, over(op->getOperand(0)), {}};
@@ -68,8 +68,6 @@ Value skipReshapes(Value value) {
     value = value.getDefiningOp()->getOperand(0);
   return value;
 }
-
-bool isAttention(Operation *op) { return isa<AttentionOp, AttentionBackwardOp>(op); }
 
 /// Whether nobody reads `value`, nor what it is a view of, but one op.
 bool isReadOnce(Value value) {
@@ -112,7 +110,7 @@ void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
     int64_t store = (int64_t)(returned.getOperandNumber() + accumulates.size()) - terminator->getNumOperands();
     bool adds = store >= 0 && accumulates[store];
     bool isForeign = root && (isHeld(root) || (store >= 0 && isOutsideKernels(root)));
-    bool cannotAdd = root && (isAttention(root) || isa<ScatterElementsOp>(root) ||
+    bool cannotAdd = root && (root->hasTrait<Attention>() || isa<ScatterElementsOp>(root) ||
                               (root->hasTrait<LibraryKernel>() && isNarrow(typeOf(returned.get()).getElementType())));
     bool isTemporary = root && adds && (cannotAdd || !isReadOnce(returned.get()));
     if (!root || !isWhole || isForeign || isTemporary || !roots.insert(layout.root).second)
@@ -255,7 +253,7 @@ bool KernelGroups::canBePieces(ConcatOp concat) {
     operand = skipReshapes(operand);
     Operation *root = operand.getDefiningOp();
     bool isOwn = isReadOnce && root && groupOf.contains(root) && !isa<ConcatOp>(root) && roots.insert(operand).second;
-    bool cannotAdd = isOwn && isAttention(root) && sums.contains(concat.getY());
+    bool cannotAdd = isOwn && root->hasTrait<Attention>() && sums.contains(concat.getY());
     if (!isOwn || isa<ContractOp>(root) || isOutsideKernels(root) || cannotAdd || !findLayout(operand).isContiguous())
       return false;
   }

@@ -173,7 +173,7 @@ struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<Normaliz
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (isa<CrossEntropyOp>(op))
           expandNamedOp(&op);
-        else if (isa<AttentionOp, AttentionBackwardOp>(op))
+        else if (op.hasTrait<Attention>())
           normalizeAttention(&op);
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (auto reduce = dyn_cast<ReduceOp>(op))

@@ -18,7 +18,7 @@ SlotUse findSlotUse(func::FuncOp function) {
   use.first.assign(function.getNumArguments(), -1);
   use.last.assign(function.getNumArguments(), -1);
   for (Operation &call : function.front()) {
-    if (!isa<exec::CallOp, exec::CollectiveOp>(call))
+    if (!call.hasTrait<exec::Inner>())
       continue;
     for (Value operand : call.getOperands()) {
       if (auto view = operand.getDefiningOp<exec::ViewOp>())

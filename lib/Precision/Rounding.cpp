@@ -161,7 +161,7 @@ void Rounding::demand(Operation *op) {
   else if (is == Class::Product || is == Class::Convolution ||
            (is == Class::Movement && rounded.contains(op->getResult(0))))
     wanted = llvm::to_vector(op->getOperands());
-  else if (isa<CrossEntropyOp, CrossEntropyBackwardOp>(op))
+  else if (op->hasTrait<CrossEntropy>())
     wanted = {op->getOperand(0)};
   for (Value value : wanted)
     if (isFloat(value) && !stream.contains(value) && !exact.contains(value))

@@ -156,7 +156,7 @@ private:
   /// A mask that is added or selected, or a clamp to the lowest float.
   bool peelMask(FactoredValue &value) {
     Operation *op = value.value.getDefiningOp();
-    if (isa_and_nonnull<graph::AddOp, graph::SubOp>(op)) {
+    if (op && op->hasTrait<graph::Sum>()) {
       bool isSub = isa<graph::SubOp>(op);
       unsigned side = isSub || leadsToProduct(op->getOperand(0)) ? 0 : 1;
       if (!leadsToProduct(op->getOperand(side)))

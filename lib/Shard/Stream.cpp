@@ -14,7 +14,7 @@ bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(value.g
 
 /// The values of an op that keep the stream's shape and layout.
 SmallVector<Value> streamValues(Operation *op) {
-  if (isa<LayerNormOp, RmsNormOp>(op))
+  if (op->hasTrait<Norm>())
     return {op->getOperand(0), op->getResult(0)};
   if (isa<LayerNormBackwardOp, RmsNormBackwardOp>(op))
     return {op->getOperand(0), op->getOperands().back(), op->getResult(0)};
@@ -101,7 +101,7 @@ private:
   SequenceFinding markSequences() {
     SequenceFinding finding;
     function.walk([&](Operation *op) {
-      if (!isa<AttentionOp, AttentionBackwardOp>(op))
+      if (!op->hasTrait<Attention>())
         return;
       int64_t queries = cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(1);
       if (queries % tp != 0) {

@@ -54,7 +54,7 @@ Judge::Judge(ModuleOp program, const std::vector<char *> &arenas, const KernelOp
   for (auto function : program.getOps<func::FuncOp>())
     if (!function.isExternal())
       for (Operation &op : function.front())
-        if (isa<exec::CallOp, exec::CollectiveOp>(op))
+        if (op.hasTrait<exec::Inner>())
           inner[function].push_back(&op);
 }
 

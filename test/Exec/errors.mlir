@@ -116,6 +116,37 @@ exec.program @train stage 0 micro_batches 1 arena 0 lower_bound 0 {
 
 // -----
 
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 optimizer "scalars" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{has the scalars of optimizer group 1 at #exec.place<0 + 32 + 16>; they are the same on all ranks}}
+  exec.begin [#exec.place<0 + 0 + 0>, #exec.place<0 + 32 + 16>]
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 optimizer "scalars" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{has the loss scale at #exec.place<0 + 32 + 4>; it is the same on all ranks}}
+  exec.begin [#exec.place<0 + 0 + 0>] loss_scale <0 + 32 + 4>
+}
+
+// -----
+
+exec.program @layer_F stage 0 micro_batches 1 arena 0 lower_bound 0 {
+  // expected-error @+1 {{runs 'layer_F', which is not a function of the module}}
+  exec.run @layer_F "layer[0] F" micro 0 first true []
+}
+
+// -----
+
+func.func private @update()
+exec.program @train stage 0 micro_batches 1 arena 0 lower_bound 0 {
+  // expected-error @+1 {{draws random bits for 'b', which is not in the module}}
+  exec.run @update "update b" micro 0 first true [] draws_for @b
+}
+
+// -----
+
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0

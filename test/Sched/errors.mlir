@@ -129,3 +129,42 @@ sched.timeline @train stage 0 micro_batches 1 {
   sched.collective all_gather @b accumulate
 }
 }
+
+// -----
+
+sched.timeline @train stage 0 micro_batches 1 {
+  // expected-error @+1 {{names bucket 'b', which does not exist}}
+  sched.release @b
+}
+
+// -----
+
+func.func private @b()
+sched.timeline @train stage 0 micro_batches 1 {
+  // expected-error @+1 {{names bucket 'b', which does not exist}}
+  sched.update @b
+}
+
+// -----
+
+sched.timeline @train stage 0 micro_batches 1 {
+  // expected-error @+1 {{names bucket 'b', which does not exist}}
+  sched.norm @b copies 1 accumulate false
+}
+
+// -----
+
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+sched.timeline @train stage 0 micro_batches 1 {
+  // expected-error @+1 {{names bucket 'b', which does not exist}}
+  sched.collective all_gather @b
+}
+}
+
+// -----
+
+sched.bucket @scalars ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @train stage 0 micro_batches 1 {
+  // expected-error @+1 {{runs 'scalars', which is not a function of the module}}
+  sched.scalars @scalars
+}

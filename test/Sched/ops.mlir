@@ -5,6 +5,8 @@
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @b ["w"] at [0] sizes [6] elements 128 group 0 params shard grads shard states shard
 
+func.func private @scalars()
+
 // CHECK: sched.timeline @train_0 stage 0 micro_batches 1
 sched.timeline @train_0 stage 0 micro_batches 1 {
   // CHECK: %[[X:.*]] = sched.load micro 0 ["x"] : tensor<2x3xf32>

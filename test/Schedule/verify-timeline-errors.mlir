@@ -207,6 +207,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+func.func private @scalars()
 sched.timeline @train stage 0 micro_batches 1 {
   sched.all_reduce_scalars ["@loss_sum"] over <dp, [2, 1], []>
   sched.all_reduce_scalars ["@sum_squares"] over <dp, [2, 1], []>
@@ -217,6 +218,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 // -----
 
+func.func private @scalars()
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
@@ -236,6 +238,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 // -----
 
+func.func private @scalars()
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
@@ -250,6 +253,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 // Each rank has updated its slice; the others' are those of before.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+func.func private @scalars()
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states shard
 // expected-error @+1 {{ends before the updated slices of bucket 'b' are gathered}}
 sched.timeline @train stage 0 micro_batches 1 {

@@ -18,7 +18,9 @@ struct TrafficTest : testing::Test {
 
   exec::ProgramOp parse(int64_t ranks, int64_t shards, const std::string &action) {
     module = parseSourceString<ModuleOp>(
-        "exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {\n" + action + "\n}", &context);
+        "func.func private @f()\nexec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {\n" + action +
+            "\n}",
+        &context);
     setMesh(1, ranks, 1, shards);
     return *module->getOps<exec::ProgramOp>().begin();
   }

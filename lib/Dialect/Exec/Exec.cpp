@@ -2,6 +2,7 @@
 // takes) is the gate's of the phase Memory.
 #include "xlc/Dialect/Exec/Exec.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -192,10 +193,32 @@ LogicalResult StateOp::verify() {
   return success();
 }
 
+/// The scalars of a group are not divided among the ranks that share the program.
+LogicalResult BeginOp::verify() {
+  auto isOfAllRanks = [](PlaceAttr place) { return place.getStride() == 0; };
+  for (auto [group, place] : llvm::enumerate(getPlaces().getAsRange<PlaceAttr>()))
+    if (!isOfAllRanks(place))
+      return emitOpError() << "has the scalars of optimizer group " << group << " at " << place
+                           << "; they are the same on all ranks, so that their place has no stride";
+  if (getLossScale() && !isOfAllRanks(*getLossScale()))
+    return emitOpError() << "has the loss scale at " << *getLossScale()
+                         << "; it is the same on all ranks, so that its place has no stride";
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
   if (getInputs().size() == getPlaces().size())
     return success();
   return emitOpError() << "reads " << getInputs().size() << " inputs to " << getPlaces().size() << " places";
+}
+
+/// How many places the function takes is the gate's (VerifyPlacement), which reads its slots.
+LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getFunctionAttr()))
+    return emitOpError() << "runs '" << getFunction() << "', which is not a function of the module";
+  if (getDrawsFor() && !symbols.lookupNearestSymbolFrom(*this, getDrawsForAttr()))
+    return emitOpError() << "draws random bits for '" << *getDrawsFor() << "', which is not in the module";
+  return success();
 }
 
 Exchange ExchangeOp::getExchange() {
@@ -232,10 +255,11 @@ static LogicalResult verifyBytes(Operation *op, int64_t bytes) {
 }
 LogicalResult ReleaseOp::verify() { return verifyBytes(*this, getBytes()); }
 
-static LogicalResult verifyTransfer(Operation *op, int64_t message, int64_t peer, int64_t bytes) {
+static LogicalResult verifyTransfer(Transfer op) {
+  int64_t message = op.getMessage(), peer = op.getPeer();
   if (message >= 0 && peer >= 0)
-    return verifyBytes(op, bytes);
+    return verifyBytes(op, op.getBytes());
   return op->emitOpError() << "is message " << message << " with stage " << peer << "; both count from 0";
 }
-LogicalResult SendOp::verify() { return verifyTransfer(*this, getMessage(), getPeer(), getBytes()); }
-LogicalResult ReceiveOp::verify() { return verifyTransfer(*this, getMessage(), getPeer(), getBytes()); }
+LogicalResult SendOp::verify() { return verifyTransfer(*this); }
+LogicalResult ReceiveOp::verify() { return verifyTransfer(*this); }

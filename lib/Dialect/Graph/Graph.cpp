@@ -82,6 +82,12 @@ bool xlc::graph::isReducedAlone(Operation *op) {
   return !from.empty() && !to.empty() && from.back() == to.back() && llvm::all_of(op->getUsers(), isReducedAlone);
 }
 
+Value xlc::graph::skipReshapings(Value value) {
+  for (Operation *op = value.getDefiningOp(); op && op->hasTrait<Reshaping>(); op = value.getDefiningOp())
+    value = op->getOperand(0);
+  return value;
+}
+
 bool xlc::graph::isNarrow(Type element) { return element.isBF16() || element.isF16(); }
 
 bool xlc::graph::isWidening(Operation *op) {

@@ -1,6 +1,7 @@
 // The `sched` dialect: registration and verifiers.
 #include "xlc/Dialect/Sched/Sched.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -59,7 +60,7 @@ LogicalResult TimelineOp::verify() {
   if ((int64_t)getMicroBatches() < 1)
     return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, at least 1 is needed";
   for (Operation &op : getBody().front())
-    if (!isa<SchedDialect>(op.getDialect()) || isa<BucketOp, TimelineOp>(op))
+    if (!op.hasTrait<OpTrait::HasParent<TimelineOp>::Impl>())
       return op.emitOpError() << "stands in a timeline, but is no action";
   return success();
 }
@@ -96,6 +97,22 @@ static LogicalResult verifyTransfer(Operation *op) {
 }
 LogicalResult SendOp::verify() { return verifyTransfer(*this); }
 LogicalResult ReceiveOp::verify() { return verifyTransfer(*this); }
+
+static LogicalResult verifyBucket(BucketAction action, SymbolTableCollection &symbols) {
+  if (symbols.lookupNearestSymbolFrom<BucketOp>(action, action.getBucketAttr()))
+    return success();
+  return action->emitOpError() << "names bucket '" << action.getBucketAttr().getValue() << "', which does not exist";
+}
+LogicalResult CollectiveOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyBucket(*this, symbols); }
+LogicalResult ReleaseOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyBucket(*this, symbols); }
+LogicalResult NormOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyBucket(*this, symbols); }
+LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyBucket(*this, symbols); }
+
+LogicalResult ScalarsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getFunctionAttr()))
+    return success();
+  return emitOpError() << "runs '" << getFunction() << "', which is not a function of the module";
+}
 
 LogicalResult NormOp::verify() {
   if ((int64_t)getCopies() < 1)

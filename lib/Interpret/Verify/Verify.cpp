@@ -278,7 +278,7 @@ Work interpret::countWork(func::FuncOp function) {
       Value w = isForward || isTranspose ? op->getOperand(1) : op->getResult(0);
       total += double(countOf(shapeOf(y))) * countOf(shapeOf(w).drop_front());
     }
-    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(op)) {
+    if (op->hasTrait<graph::Attention>()) {
       ArrayRef<int64_t> q = shapeOf(op->getOperand(0)), k = shapeOf(op->getOperand(1)), v = shapeOf(op->getOperand(2));
       double products = isa<graph::AttentionOp>(op) ? 1 : 3;
       total += products * countOf(q.take_front(3)) * k[1] * (q[3] + v[3]);

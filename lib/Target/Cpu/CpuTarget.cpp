@@ -51,7 +51,7 @@ public:
   bool fits(const LibraryCall &call) const override {
     if (isa<graph::ContractOp>(call.op))
       return !call.epilogue.hasBeside() && findContract(call).has_value();
-    if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
+    if (call.op->hasTrait<graph::ScatterAdd>())
       return findScatterShape(call.op, call.memory).has_value();
     if (isa<graph::ScatterElementsOp>(call.op))
       return findScatterIntoShape(call.op, call.memory).has_value();
@@ -59,7 +59,7 @@ public:
       std::optional<runtime::ConvolutionShape> shape = findConvolutionShape(call.op, call.memory);
       return shape && shape->type == runtime::FloatType::F32;
     }
-    if (isa<graph::MaxPoolOp, graph::MaxPoolBackwardOp>(call.op))
+    if (call.op->hasTrait<graph::MaxPool>())
       return findPoolShape(call.op, call.memory).has_value();
     return findAttentionShape(call.op, call.memory).has_value();
   }
@@ -69,7 +69,7 @@ public:
       return runtime::contractWorkspace(findContract(call)->shape, threads);
     if (call.op->hasTrait<graph::Convolution>())
       return runtime::convolutionWorkspace(*findConvolutionShape(call.op, call.memory), threads);
-    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op))
+    if (call.op->hasTrait<graph::Attention>())
       return runtime::attentionWorkspace(*findAttentionShape(call.op, call.memory), threads);
     return 0;
   }

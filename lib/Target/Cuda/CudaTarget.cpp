@@ -157,7 +157,7 @@ public:
              isMatrix(shape.m, shape.n, shape.yM, shape.yN) &&
              (!shape.epilogue.bias || isRowMajor(shape.m, shape.n, shape.yM, shape.yN));
     }
-    if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
+    if (call.op->hasTrait<graph::ScatterAdd>())
       return findScatterShape(call.op, call.memory).has_value();
     if (isa<graph::ScatterElementsOp>(call.op))
       return findScatterIntoShape(call.op, call.memory).has_value();
@@ -165,11 +165,11 @@ public:
       std::optional<runtime::ConvolutionShape> shape = findConvolutionShape(call.op, call.memory);
       return shape && (shape->type == runtime::FloatType::F32 || runtime::isFusedConvolution(*shape));
     }
-    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op)) {
+    if (call.op->hasTrait<graph::Attention>()) {
       std::optional<runtime::AttentionShape> shape = findAttentionShape(call.op, call.memory);
       return shape && runtime::isFusedAttention(*shape);
     }
-    return isa<graph::MaxPoolOp, graph::MaxPoolBackwardOp>(call.op) && findPoolShape(call.op, call.memory).has_value();
+    return call.op->hasTrait<graph::MaxPool>() && findPoolShape(call.op, call.memory).has_value();
   }
 
   /// Scatters and pools have none: who owns an element of the result adds to it alone, without atomics.
@@ -179,7 +179,7 @@ public:
       auto found = findContractShape(contract, call.memory[0], call.memory[1], call.memory[2], call.epilogue);
       return ofProduct + runtime::AlignedProduct(found->shape).sumBytes();
     }
-    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op))
+    if (call.op->hasTrait<graph::Attention>())
       return runtime::FusedAttentionWorkspace::bytes(*findAttentionShape(call.op, call.memory), capability);
     if (call.op->hasTrait<graph::Convolution>()) {
       runtime::ConvolutionShape shape = *findConvolutionShape(call.op, call.memory);

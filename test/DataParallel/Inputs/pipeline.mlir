@@ -25,4 +25,5 @@ func.func private @head_F(tensor<2xf32>, tensor<4xf32>, tensor<2xi64>, tensor<10
 func.func private @head_B(tensor<2xf32>, tensor<4xf32>, tensor<100xf32>) -> (tensor<2xf32>, tensor<4xf32>, tensor<100xf32>)
 func.func private @layer_B(tensor<2xf32>, tensor<2xf32>, tensor<70xf32>) -> (tensor<2xf32>, tensor<70xf32>)
 func.func private @embed_B(tensor<2xi64>, tensor<2xf32>, tensor<4xf32>) -> tensor<100xf32>
+func.func private @scalars()
 }

@@ -43,6 +43,11 @@ struct Exchange {
 };
 } // namespace xlc::exec
 
+namespace xlc::exec {
+/// An op of a function that a run does something for: a kernel's call or a collective. A view is none.
+template <typename ConcreteOp> class Inner : public mlir::OpTrait::TraitBase<ConcreteOp, Inner> {};
+} // namespace xlc::exec
+
 #define GET_OP_CLASSES
 #include "xlc/Dialect/Exec/ExecOps.h.inc"
 

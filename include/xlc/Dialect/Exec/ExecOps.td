@@ -112,21 +112,33 @@ def Exec_Action : OpInterface<"Action"> {
     InterfaceMethod<"", "void", "setLate", (ins "int64_t":$actions)>];
 }
 
+def Exec_Transfer : OpInterface<"Transfer"> {
+  let description = "An end of a message between two stages.";
+  let cppNamespace = "::xlc::exec";
+  let methods = [
+    InterfaceMethod<"The message's number in the global order.", "uint64_t", "getMessage">,
+    InterfaceMethod<"The stage of the other end.", "uint64_t", "getPeer">,
+    InterfaceMethod<"How much crosses.", "uint64_t", "getBytes">];
+}
+
+/// What a run of a function does, one after the other (Exec.h).
+def Exec_Inner : NativeOpTrait<"Inner"> { let cppNamespace = "::xlc::exec"; }
+
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
 
 /// An action with arguments and a format of its `own`, that names the places of a list, in its order, or `visits` some.
 class Exec_ActionOp<string mnemonic, dag own, string ownFormat,
                     string visits = "for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);",
-                    string declared = "">
-    : Exec_Op<mnemonic, [Exec_Action, HasParent<"::xlc::exec::ProgramOp">]> {
+                    string declared = "", list<Trait> traits = []>
+    : Exec_Op<mnemonic, !listconcat([Exec_Action, HasParent<"::xlc::exec::ProgramOp">], traits)> {
   let arguments = !con(own, (ins DefaultValuedProp<EnumProp<Exec_Stream>, "::xlc::exec::Stream::compute">:$stream,
       DefaultValuedProp<IntArrayProp<I64Prop>, "::llvm::ArrayRef<int64_t>{}", "{}">:$after,
       DefaultValuedProp<I64Prop, "0">:$early, DefaultValuedProp<I64Prop, "0">:$late));
   let assemblyFormat = ownFormat # " (`on` $stream^)? (`early` $early^)? (`late` $late^)? (`after` $after^)? attr-dict";
   let extraClassDeclaration = "void forEachPlace(::llvm::function_ref<void(PlaceAttr)> visit) { " # visits # " } " # declared;
 }
-class Exec_OnePlaceOp<string mnemonic, dag own, string ownFormat>
-    : Exec_ActionOp<mnemonic, own, ownFormat, "visit(getPlace());">;
+class Exec_OnePlaceOp<string mnemonic, dag own, string ownFormat, list<Trait> traits = []>
+    : Exec_ActionOp<mnemonic, own, ownFormat, "visit(getPlace());", "", traits>;
 
 //===----------------------------------------------------------------------===//
 // Inside a function: slots, views, calls
@@ -143,7 +155,7 @@ def Exec_ViewOp : Exec_Op<"view", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments]> {
+def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments, Exec_Inner]> {
   let summary = "one kernel or library call";
   let description = [{
     `kernel` is a private function of `graph` ops from the tensors read at `ins` to the tensors written at `outs`;
@@ -160,7 +172,7 @@ def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Exec_CollectiveOp : Exec_Op<"collective"> {
+def Exec_CollectiveOp : Exec_Op<"collective", [Exec_Inner]> {
   let summary = "what the tensor-parallel ranks exchange in the middle of a unit function";
   let description = [{
     Of an all_gather, src is [outer, chunk] and dst [outer, ranks, chunk]; of a reduce_scatter the other way round; of an
@@ -258,6 +270,7 @@ def Exec_BeginOp : Exec_ActionOp<"begin",
     whether the step is applied. With a loss scale, that is written too, and the corrections are those of the steps that
     were applied.
   }];
+  let hasVerifier = 1;
 }
 
 def Exec_LoadOp : Exec_ActionOp<"load",
@@ -270,7 +283,8 @@ def Exec_LoadOp : Exec_ActionOp<"load",
 def Exec_RunOp : Exec_ActionOp<"run",
     (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places, BoolAttr:$first,
          DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::U">:$role, OptionalAttr<FlatSymbolRefAttr>:$draws_for),
-    "$function $label `micro` $micro_batch `first` $first $places (`role` $role^)? (`draws_for` $draws_for^)?"> {
+    "$function $label `micro` $micro_batch `first` $first $places (`role` $role^)? (`draws_for` $draws_for^)?",
+    traits = [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a function: place i is the memory of its argument i";
   let description = [{
     `label` names the action in traces and faults ("layer[3] B"), for people only. `first` decides results that
@@ -302,13 +316,13 @@ def Exec_ExchangeOp : Exec_ActionOp<"exchange",
 
 def Exec_SendOp : Exec_OnePlaceOp<"send",
     (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes),
-    "$label `message` $message `to` $peer $place `bytes` $bytes"> {
+    "$label `message` $message `to` $peer $place `bytes` $bytes", [Exec_Transfer]> {
   let summary = "meets the rank of equal dp and tp on stage `peer`, which copies `bytes` from a place here";
   let hasVerifier = 1;
 }
 def Exec_ReceiveOp : Exec_OnePlaceOp<"receive",
     (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes),
-    "$label `message` $message `from` $peer $place `bytes` $bytes"> {
+    "$label `message` $message `from` $peer $place `bytes` $bytes", [Exec_Transfer]> {
   let summary = "meets the rank of equal dp and tp on stage `peer` and copies `bytes` from there to a place here";
   let hasVerifier = 1;
 }

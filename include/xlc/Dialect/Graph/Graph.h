@@ -54,6 +54,9 @@ bool readsOwnElement(mlir::OpOperand &operand);
 /// Whether all that becomes of the op's result is reduced: it is a reduction, or cuts and joins the rows of one.
 bool isReducedAlone(mlir::Operation *op);
 
+/// What `value` is the elements of under another shape: the value behind its reshapes and broadcasts.
+mlir::Value skipReshapings(mlir::Value value);
+
 /// Whether an element is a float of sixteen bits: bf16 or f16.
 bool isNarrow(mlir::Type element);
 /// Whether the op is a cast from sixteen bits, which loses nothing.

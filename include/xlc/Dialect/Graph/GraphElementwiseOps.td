@@ -76,12 +76,12 @@ class Graph_Binary<string mnemonic, Type type, string formula, list<Trait> trait
   let results = (outs type:$y);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
 }
-def Graph_AddOp : Graph_Binary<"add", Graph_Number, "y = a + b", [Commutative, Graph_Additive]>;
-def Graph_SubOp : Graph_Binary<"sub", Graph_Number, "y = a - b", [Graph_Additive]>;
+def Graph_AddOp : Graph_Binary<"add", Graph_Number, "y = a + b", [Commutative, Graph_Additive, Graph_Sum]>;
+def Graph_SubOp : Graph_Binary<"sub", Graph_Number, "y = a - b", [Graph_Additive, Graph_Sum]>;
 def Graph_MulOp : Graph_Binary<"mul", Graph_Number, "y = a b", [Commutative]>;
 def Graph_DivOp : Graph_Binary<"div", Graph_Number, "y = a / b (integers: towards zero)">;
-def Graph_MaxOp : Graph_Binary<"max", Graph_Number, "y = larger of a, b (a NaN stays)", [Commutative]>;
-def Graph_MinOp : Graph_Binary<"min", Graph_Number, "y = smaller of a, b (a NaN stays)", [Commutative]>;
+def Graph_MaxOp : Graph_Binary<"max", Graph_Number, "y = larger of a, b (a NaN stays)", [Commutative, Graph_Extremum]>;
+def Graph_MinOp : Graph_Binary<"min", Graph_Number, "y = smaller of a, b (a NaN stays)", [Commutative, Graph_Extremum]>;
 def Graph_PowOp : Graph_Binary<"pow", Graph_Float, "y = a^b">;
 def Graph_AndOp : Graph_Binary<"and", Graph_Bool, "y = a and b", [Commutative]>;
 def Graph_OrOp  : Graph_Binary<"or", Graph_Bool, "y = a or b", [Commutative]>;

@@ -48,7 +48,7 @@ def Graph_IotaOp : Graph_Op<"iota"> {
   let hasVerifier = 1;
 }
 
-def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Movement, Graph_Additive]> {
+def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Movement, Graph_Reshaping, Graph_Additive]> {
   let summary = "repeats dimensions of size 1, and adds leading ones";
   let description = [{
     Shapes are aligned at their last dimension, as numpy and ONNX do; a dimension
@@ -61,7 +61,7 @@ def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Movement, Graph_Additive]> 
   let hasFolder = 1;
 }
 
-def Graph_ReshapeOp : Graph_Op<"reshape", [Graph_View, Graph_Additive]> {
+def Graph_ReshapeOp : Graph_Op<"reshape", [Graph_View, Graph_Reshaping, Graph_Additive]> {
   let summary = "the same elements in row-major order under another shape";
   let arguments = (ins Graph_Stored:$x);
   let results = (outs Graph_Stored:$y);
@@ -126,7 +126,7 @@ def Graph_GatherOp : Graph_Op<"gather", [AllElementTypesMatch<["table", "y"]>]> 
   let hasVerifier = 1;
 }
 
-def Graph_ScatterAddOp : Graph_Op<"scatter_add", [Graph_LibraryKernel]> {
+def Graph_ScatterAddOp : Graph_Op<"scatter_add", [Graph_LibraryKernel, Graph_ScatterAdd]> {
   let summary = "the transpose of gather: y = 0; y[..., indices, ...] += updates along `dimension`";
   let description = "Of updates of f32 the result may have sixteen bits: each element is summed as f32 and rounded once.";
   let arguments = (ins Graph_Index:$indices, Graph_Float:$updates, I64Attr:$dimension);
@@ -148,7 +148,8 @@ def Graph_GatherElementsOp : Graph_Op<"gather_elements", [AllElementTypesMatch<[
   let hasVerifier = 1;
 }
 
-def Graph_ScatterElementsAddOp : Graph_Op<"scatter_elements_add", [AllElementTypesMatch<["updates", "y"]>, Graph_LibraryKernel]> {
+def Graph_ScatterElementsAddOp : Graph_Op<"scatter_elements_add", [AllElementTypesMatch<["updates", "y"]>, Graph_LibraryKernel,
+                                                                   Graph_ScatterAdd]> {
   let summary = "the transpose of gather_elements: y = 0; y[.., indices[.., i, ..], ..] += updates[.., i, ..]";
   let arguments = (ins Graph_Index:$indices, Graph_Float:$updates, I64Attr:$dimension);
   let results = (outs Graph_Float:$y);
@@ -245,7 +246,8 @@ def Graph_SiluBackwardOp : Graph_Op<"silu_backward", [SameOperandsAndResultType,
   let assemblyFormat = "$x `,` $dy attr-dict `:` type($dx)";
 }
 
-def Graph_LayerNormOp : Graph_Op<"layer_norm", [AllTypesMatch<["x", "y"]>, Graph_Rowwise, AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["weight", "bias"]>]> {
+def Graph_LayerNormOp : Graph_Op<"layer_norm", [AllTypesMatch<["x", "y"]>, Graph_Rowwise, Graph_Norm,
+                                                AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["weight", "bias"]>]> {
   let summary = "y = (x - mean) * rstd * weight + bias over the last dimension";
   let description = [{
     x, y: [..., n]; weight, bias: [n]; mean, rstd: [...]. rstd = 1/sqrt(variance + epsilon),
@@ -263,7 +265,8 @@ def Graph_LayerNormBackwardOp : Graph_Op<"layer_norm_backward", [AllTypesMatch<[
   let results = (outs Graph_Float:$dx);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
-def Graph_LayerNormWeightBackwardOp : Graph_Op<"layer_norm_weight_backward", [AllTypesMatch<["x", "dy"]>, AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["dweight", "dbias"]>]> {
+def Graph_LayerNormWeightBackwardOp : Graph_Op<"layer_norm_weight_backward", [
+    AllTypesMatch<["x", "dy"]>, AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["dweight", "dbias"]>, Graph_Columnwise]> {
   let summary = "gradients of layer_norm with respect to weight and bias";
   let description = "dweight = sum over rows of dy * xhat; dbias = sum over rows of dy.";
   let arguments = (ins Graph_Float:$x, Graph_Float:$mean, Graph_Float:$rstd, Graph_Float:$dy);
@@ -271,7 +274,7 @@ def Graph_LayerNormWeightBackwardOp : Graph_Op<"layer_norm_weight_backward", [Al
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Graph_RmsNormOp : Graph_Op<"rms_norm", [AllTypesMatch<["x", "y"]>, Graph_Rowwise]> {
+def Graph_RmsNormOp : Graph_Op<"rms_norm", [AllTypesMatch<["x", "y"]>, Graph_Rowwise, Graph_Norm]> {
   let summary = "y = x * rstd * weight over the last dimension";
   let description = "x, y: [..., n]; weight: [n]; rstd: [...] = 1/sqrt(mean of x^2 + epsilon).";
   let arguments = (ins Graph_Float:$x, Graph_Float:$weight, F64Attr:$epsilon);
@@ -286,7 +289,7 @@ def Graph_RmsNormBackwardOp : Graph_Op<"rms_norm_backward", [AllTypesMatch<["x",
   let results = (outs Graph_Float:$dx);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
-def Graph_RmsNormWeightBackwardOp : Graph_Op<"rms_norm_weight_backward", [AllTypesMatch<["x", "dy"]>]> {
+def Graph_RmsNormWeightBackwardOp : Graph_Op<"rms_norm_weight_backward", [AllTypesMatch<["x", "dy"]>, Graph_Columnwise]> {
   let summary = "gradient of rms_norm with respect to weight";
   let description = "dweight = sum over rows of dy * xhat.";
   let arguments = (ins Graph_Float:$x, Graph_Float:$rstd, Graph_Float:$dy);
@@ -294,7 +297,7 @@ def Graph_RmsNormWeightBackwardOp : Graph_Op<"rms_norm_weight_backward", [AllTyp
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out"]>, Graph_LibraryKernel]> {
+def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out"]>, Graph_LibraryKernel, Graph_Attention]> {
   let summary = "softmax(scale * Q K^T + bias, masked) V, without the score matrix";
   let description = [{
     q: [batch, queries, heads, d]; k: [batch, keys, groups, d]; v: [batch, keys, groups, e];
@@ -330,7 +333,9 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
   let assemblyFormat = "$mask $q `,` $k `,` $v (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [AllElementTypesMatch<["q", "k", "v", "out"]>, AllTypesMatch<["q", "dq"]>, Graph_LibraryKernel, AllTypesMatch<["k", "dk"]>, AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>]> {
+def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [
+    AllElementTypesMatch<["q", "k", "v", "out"]>, AllTypesMatch<["q", "dq"]>, AllTypesMatch<["k", "dk"]>,
+    AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>, Graph_LibraryKernel, Graph_Attention]> {
   let summary = "gradients of attention with respect to q, k and v";
   let arguments = (ins Graph_MaskAttr:$mask, Graph_Multiplied:$q, Graph_Multiplied:$k, Graph_Multiplied:$v, Graph_Multiplied:$out, Graph_Float:$lse, Graph_Multiplied:$dout,
       Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform, UnitAttr:$added);
@@ -338,7 +343,7 @@ def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [AllElementTypesM
   let assemblyFormat = "$mask $q `,` $k `,` $v `,` $out `,` $lse `,` $dout (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
 }
 
-def Graph_CrossEntropyOp : Graph_Op<"cross_entropy"> {
+def Graph_CrossEntropyOp : Graph_Op<"cross_entropy", [Graph_CrossEntropy]> {
   let summary = "sum over counted rows of -log softmax(logits)[label], and the number of counted rows";
   let description = [{
     logits: [..., classes]; labels: [...] integers; a row whose label is `ignore_index` is not
@@ -350,7 +355,8 @@ def Graph_CrossEntropyOp : Graph_Op<"cross_entropy"> {
   let assemblyFormat = "$logits `,` $labels (`ignore` $ignore_index^)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def Graph_CrossEntropyBackwardOp : Graph_Op<"cross_entropy_backward", [AllTypesMatch<["logits", "dlogits"]>, Graph_ReadsOwnElement]> {
+def Graph_CrossEntropyBackwardOp : Graph_Op<"cross_entropy_backward", [
+    AllTypesMatch<["logits", "dlogits"]>, Graph_ReadsOwnElement, Graph_CrossEntropy]> {
   let summary = "dlogits = dsum * (softmax(logits) - onehot(label)), zero in rows not counted";
   let description = "dsum: scalar. The result may overwrite the logits.";
   let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, Graph_Float:$lse, Graph_Float:$dsum, OptionalAttr<I64Attr>:$ignore_index);

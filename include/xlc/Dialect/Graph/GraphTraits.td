@@ -19,5 +19,14 @@ def Graph_Additive : Graph_Trait<"Additive">;
 def Graph_Rowwise : Graph_Trait<"Rowwise">;
 def Graph_LibraryKernel : Graph_Trait<"LibraryKernel">;
 def Graph_Convolution : Graph_Trait<"Convolution">;
+def Graph_Attention : Graph_Trait<"Attention">;
+def Graph_MaxPool : Graph_Trait<"MaxPool">;
+def Graph_ScatterAdd : Graph_Trait<"ScatterAdd">;
+def Graph_CrossEntropy : Graph_Trait<"CrossEntropy">;
+def Graph_Norm : Graph_Trait<"Norm">;
+def Graph_Columnwise : Graph_Trait<"Columnwise">;
+def Graph_Reshaping : Graph_Trait<"Reshaping">;
+def Graph_Sum : Graph_Trait<"Sum">;
+def Graph_Extremum : Graph_Trait<"Extremum">;
 
 #endif // XLC_GRAPH_TRAITS_TD

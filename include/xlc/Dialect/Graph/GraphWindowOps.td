@@ -35,7 +35,7 @@ def Graph_ConvolutionWeightBackwardOp : Graph_Convolving<"convolution_weight_bac
   let summary = "the gradient of convolution with respect to w";
 }
 class Graph_Pooling<string mnemonic, dag operands, dag result>
-    : Graph_Windows<mnemonic, !con(operands, (ins DenseI64ArrayAttr:$window)), result> {
+    : Graph_Windows<mnemonic, !con(operands, (ins DenseI64ArrayAttr:$window)), result, [Graph_MaxPool]> {
   let assemblyFormat = [{
     operands `window` $window `by` $strides `dilations` $dilations `pads` $pads attr-dict `:`
     functional-type(operands, results)

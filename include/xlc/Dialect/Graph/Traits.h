@@ -29,6 +29,10 @@ template <typename ConcreteOp> class Movement : public mlir::OpTrait::TraitBase<
 /// A movement that takes no element twice: mostly, other sizes and strides of the same memory.
 template <typename ConcreteOp> class View : public mlir::OpTrait::TraitBase<ConcreteOp, View> {};
 
+/// A movement that drops and permutes nothing: the elements of operand 0 in row-major order under another shape, blocks of
+/// them repeated. What all elements of the operand have in common, those of the result have.
+template <typename ConcreteOp> class Reshaping : public mlir::OpTrait::TraitBase<ConcreteOp, Reshaping> {};
+
 /// op(a + b) = op(a) + op(b), where a and b stand for all operands at once.
 template <typename ConcreteOp> class Additive : public mlir::OpTrait::TraitBase<ConcreteOp, Additive> {};
 
@@ -36,11 +40,35 @@ template <typename ConcreteOp> class Additive : public mlir::OpTrait::TraitBase<
 /// share.
 template <typename ConcreteOp> class Rowwise : public mlir::OpTrait::TraitBase<ConcreteOp, Rowwise> {};
 
+/// Each element of the results is a sum over all rows of operand 0, of what one column has there.
+template <typename ConcreteOp> class Columnwise : public mlir::OpTrait::TraitBase<ConcreteOp, Columnwise> {};
+
 /// A library has a kernel for it, where its operands lie as the library wants them.
 template <typename ConcreteOp> class LibraryKernel : public mlir::OpTrait::TraitBase<ConcreteOp, LibraryKernel> {};
 
 /// Products of windows with a filter: a convolution or one of its gradients.
 template <typename ConcreteOp> class Convolution : public mlir::OpTrait::TraitBase<ConcreteOp, Convolution> {};
+
+/// Attention or its gradients: operands 0, 1 and 2 are q, k and v.
+template <typename ConcreteOp> class Attention : public mlir::OpTrait::TraitBase<ConcreteOp, Attention> {};
+
+/// The largest elements of windows, or their gradient.
+template <typename ConcreteOp> class MaxPool : public mlir::OpTrait::TraitBase<ConcreteOp, MaxPool> {};
+
+/// Zeros, to which updates are added where indices say: the transpose of a gather. Operand 0 is the indices, 1 the updates.
+template <typename ConcreteOp> class ScatterAdd : public mlir::OpTrait::TraitBase<ConcreteOp, ScatterAdd> {};
+
+/// The cross entropy of logits (operand 0) and labels (operand 1), or its gradient: labels are compared with classes.
+template <typename ConcreteOp> class CrossEntropy : public mlir::OpTrait::TraitBase<ConcreteOp, CrossEntropy> {};
+
+/// Rows of operand 0 brought to one size and multiplied by a vector, operand 1; result 0 has their shape.
+template <typename ConcreteOp> class Norm : public mlir::OpTrait::TraitBase<ConcreteOp, Norm> {};
+
+/// The sum of two operands, each as it is or negated.
+template <typename ConcreteOp> class Sum : public mlir::OpTrait::TraitBase<ConcreteOp, Sum> {};
+
+/// The larger or the smaller of two operands, which share the gradient where they are equal and kSharesTies is set.
+template <typename ConcreteOp> class Extremum : public mlir::OpTrait::TraitBase<ConcreteOp, Extremum> {};
 
 /// Whether an op computes nothing: a constant, or another arrangement of a value's elements. A copy of it costs no more
 /// than reading what it reads.

@@ -49,6 +49,9 @@ class Sched_Op<string mnemonic, list<Trait> traits = []> : Op<Sched_Dialect, mne
 class Sched_Action<string mnemonic, list<Trait> traits = []>
     : Sched_Op<mnemonic, !listconcat([HasParent<"::xlc::sched::TimelineOp">], traits)>;
 
+/// An action that names another op of the module, which must be there.
+def Sched_NamesSymbol : DeclareOpInterfaceMethods<SymbolUserOpInterface>;
+
 //===----------------------------------------------------------------------===//
 // Storage
 //===----------------------------------------------------------------------===//
@@ -177,12 +180,12 @@ def Sched_ReceiveOp : Sched_Action<"receive", [Sched_MicroBatchAction, Sched_Tra
 }
 
 class Sched_OnBucket<string mnemonic, string what, list<Trait> traits = []>
-    : Sched_Action<mnemonic, !listconcat([Sched_BucketAction], traits)> {
+    : Sched_Action<mnemonic, !listconcat([Sched_BucketAction, Sched_NamesSymbol], traits)> {
   let summary = what;
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let assemblyFormat = "$bucket attr-dict";
 }
-def Sched_CollectiveOp : Sched_Action<"collective", [Sched_BucketAction, Sched_CollectiveAction]> {
+def Sched_CollectiveOp : Sched_Action<"collective", [Sched_BucketAction, Sched_NamesSymbol, Sched_CollectiveAction]> {
   let summary = "ranks gather the parameters of a bucket, or sum its gradients";
   let description = [{
     | kind | over | what |
@@ -206,7 +209,7 @@ def Sched_CollectiveOp : Sched_Action<"collective", [Sched_BucketAction, Sched_C
   let hasVerifier = 1;
 }
 def Sched_ReleaseOp : Sched_OnBucket<"release", "the whole parameters are given up, the shard stays">;
-def Sched_NormOp : Sched_Action<"norm", [Sched_BucketAction]> {
+def Sched_NormOp : Sched_Action<"norm", [Sched_BucketAction, Sched_NamesSymbol]> {
   let summary = "adds the sum of squares of this rank's piece of the gradient to @sum_squares";
   let description = [{
     Counted once over all ranks: the first bucket writes, later ones add (`accumulate`). Where every rank holds the whole
@@ -229,7 +232,7 @@ def Sched_ZeroScalarsOp : Sched_Action<"zero_scalars"> {
   let assemblyFormat = "$scalars attr-dict";
   let hasVerifier = 1;
 }
-def Sched_ScalarsOp : Sched_Action<"scalars"> {
+def Sched_ScalarsOp : Sched_Action<"scalars", [Sched_NamesSymbol]> {
   let summary = "runs @scalars: loss, gradient norm, the factor on the gradients, and whether the step is applied";
   let arguments = (ins FlatSymbolRefAttr:$function);
   let assemblyFormat = "$function attr-dict";
