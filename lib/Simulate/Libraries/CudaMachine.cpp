@@ -94,13 +94,13 @@ void checkNothingIsLeft(const Context &context, const State &state) {
   check(context.hostMemory.size(), "pieces of pinned memory");
   check(context.images.size(), "libraries of kernels");
   check(context.graphs.size() + context.executables.size(), "graphs");
-  check(state.regions.size(), "ranges of addresses");
+  check(state.memory.regions.size(), "ranges of addresses");
   for (const auto &[what, count] : state.held)
     check(count, what);
 }
 
 Region *regionAt(State &state, uint64_t address) {
-  for (Region &region : state.regions)
+  for (Region &region : state.memory.regions)
     if ((uint64_t)(uintptr_t)region.begin == address)
       return &region;
   return nullptr;
@@ -226,7 +226,7 @@ CUDA_FUNCTION cuMemAddressReserve(uint64_t *address, size_t bytes, size_t, uint6
   void *begin = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED)
     return outOfMemory;
-  call.state.regions.push_back({(char *)begin, bytes, false, {}});
+  call.state.memory.regions.push_back({(char *)begin, bytes, false, {}});
   *address = (uint64_t)(uintptr_t)begin;
   return success;
 }
@@ -236,7 +236,7 @@ CUDA_FUNCTION cuMemAddressFree(uint64_t address, size_t bytes) {
   if (!region || region->isMapped || region->bytes != bytes)
     return invalidValue;
   munmap(region->begin, bytes);
-  call.state.regions.remove_if([&](const Region &each) { return &each == region; });
+  call.state.memory.regions.remove_if([&](const Region &each) { return &each == region; });
   return success;
 }
 CUDA_FUNCTION cuMemCreate(uint64_t *handle, size_t bytes, const cuda::AllocationProperties *properties,
@@ -269,7 +269,7 @@ CUDA_FUNCTION cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t h
   bool fits = region && !region->isMapped && region->bytes == bytes && offset == 0 &&
               found != call.context.allocations.end() && found->second.bytes == bytes;
   if (call.isOutsideOfCaptures() && fits)
-    State::map(*region), region->isShared = found->second.isShared;
+    Memory::map(*region), region->isShared = found->second.isShared;
   return call.isGood() && !fits ? invalidValue : call.status;
 }
 CUDA_FUNCTION cuMemUnmap(uint64_t address, size_t bytes) {

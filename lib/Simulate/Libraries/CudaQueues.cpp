@@ -284,7 +284,7 @@ CUDA_FUNCTION cuLaunchKernel(SimulatedKernel *kernel, unsigned gridX, unsigned g
     Launch launch{kernel->code, gridX, blockX, {}, {}, seed};
     for (std::string &value : values)
       launch.parameters.push_back(value.data());
-    for (const Region &region : state.regions)
+    for (const Region &region : state.memory.regions)
       if (region.isMapped)
         launch.memory.push_back({region.begin, region.bytes});
     const std::vector<Operand> &constants = kernel->image->constants();
