@@ -2,7 +2,6 @@
 #include "Engine.h"
 
 #include "Fabric/Waiting.h"
-#include "Parts.h"
 
 #include <fmt/format.h>
 
@@ -22,12 +21,7 @@ constexpr auto shortestRest = 20us, longestRest = 200us;
 } // namespace
 
 Engine::Engine(uint64_t ranksOfHost, std::string otherwise)
-    : onHost(ranksOfHost), otherwise(std::move(otherwise)), heard(mostNoteBytes), thread([this] { run(); }) {}
-
-void Engine::check(int result) const {
-  if (result != success)
-    throw std::runtime_error(fmt::format("MPI: {}", library->describe(result)));
-}
+    : onHost(ranksOfHost), otherwise(std::move(otherwise)), thread([this] { run(); }) {}
 
 void Engine::run() {
   wakePromptly();
@@ -56,11 +50,14 @@ void Engine::start() {
   int provided = 0;
   if (int result = library->initialize(nullptr, nullptr, onlyOneThreadCalls, &provided); result != success)
     throw Rejected(fmt::format("error: MPI does not start: {}", library->describe(result)));
-  check(library->setErrorHandler(library->world, library->returnErrors));
-  check(library->getRank(library->world, &ownRank));
-  check(library->getSize(library->world, &ranks));
-  check(library->duplicate(library->world, &messages));
-  check(library->duplicate(library->world, &notes));
+  library->check(library->setErrorHandler(library->world, library->returnErrors));
+  library->check(library->getRank(library->world, &ownRank));
+  library->check(library->getSize(library->world, &ranks));
+  Comm ofNotes = nullptr;
+  library->check(library->duplicate(library->world, &comm));
+  library->check(library->duplicate(library->world, &ofNotes));
+  messages.emplace(*library, comm);
+  notes.emplace(*library, ofNotes);
 }
 
 bool Engine::waitForStart(std::chrono::milliseconds most) {
@@ -102,7 +99,8 @@ std::vector<char> Engine::gather(std::span<const char> own, const std::function<
   call(
       [this, all, given] {
         auto bytes = (int)given->size();
-        check(library->gatherAll(given->data(), bytes, library->byte, all->data(), bytes, library->byte, messages));
+        library->check(
+            library->gatherAll(given->data(), bytes, library->byte, all->data(), bytes, library->byte, comm));
       },
       look);
   return *all;
@@ -111,7 +109,7 @@ std::vector<char> Engine::gather(std::span<const char> own, const std::function<
 void Engine::listen(Listener given) {
   call([&] {
     listener = std::move(given);
-    hear();
+    notes->hear();
   });
 }
 
@@ -128,16 +126,13 @@ void Engine::finish() {
     std::this_thread::sleep_for(shortestRest);
   call([&] {
     isEnding = true;
-    if (hearing) {
-      check(library->cancel(&*hearing));
-      check(library->wait(&*hearing, nullptr));
-    }
-    check(library->finalize());
+    notes->cease();
+    library->check(library->finalize());
   });
   thread.join();
 }
 
-Engine::Batch &Engine::takeBatch() {
+Batch &Engine::takeBatch() {
   if (free.empty())
     free.push_back(&batches.emplace_back());
   Batch &batch = *free.back();
@@ -183,8 +178,9 @@ void Engine::serve() {
         looks = 0;
       if (isEnding || isAbandoned)
         return;
-      if (!isBroken && testMessages())
+      if (!isBroken && messages->test())
         looks = 0;
+      freeEnded();
       if (testNotes())
         looks = 0;
     } catch (const std::exception &failed) {
@@ -205,7 +201,7 @@ void Engine::serve() {
 void Engine::rest(int looks) {
   std::unique_lock lock(mutex);
   auto isAsked = [&] { return !posted.empty() || !said.empty() || asked; };
-  if (requests.empty() && leaving.empty())
+  if (messages->isEmpty() && notes->isEmpty())
     wakes.wait_for(lock, restWithoutWork, isAsked);
   else if (looks > mostLooks)
     wakes.wait_for(lock, std::min<std::chrono::microseconds>(longestRest, shortestRest * (1 + (looks - mostLooks) / 4)),
@@ -231,122 +227,37 @@ bool Engine::takeNew() {
   lock.unlock();
   for (Batch *batch : taken)
     if (!isBroken)
-      begin(*batch);
+      messages->begin(*batch);
   return isAny;
 }
 
 void Engine::takeNotes() {
   for (; !said.empty(); said.pop_front()) {
     Note &next = said.front();
-    auto isLike = [&](const Note &other) { return other.to == next.to && other.kind == next.kind; };
-    if (isBroken || (next.behind == Behind::IsLeftOut && std::any_of(leaving.begin(), leaving.end(), isLike))) {
+    if (isBroken || (next.behind == Behind::IsLeftOut && notes->hasLike(next)))
       --notesLeft;
-      continue;
-    }
-    Note &note = leaving.emplace_back(std::move(next));
-    check(library->startSend(note.bytes.data(), (int)note.bytes.size(), library->byte, note.to, (int)note.kind, notes,
-                             &note.request)); // one that ends has been heard
+    else
+      notes->send(std::move(next));
   }
-}
-
-void Engine::begin(Batch &batch) {
-  batch.left = 1; // until all have begun
-  if (!batch.words.empty()) {
-    ++batch.left;
-    Request &request = requests.emplace_back();
-    owners.push_back(&batch);
-    void *const inPlace = (void *)1;
-    check(library->startReduceAll(inPlace, batch.words.data(), (int)batch.words.size(), library->whole64,
-                                  library->largest, messages, &request));
-  }
-  for (const Posting &message : batch.messages)
-    forEachPart(message.memory, mostBytesOfPart, [&](const Runs &part) { beginPart(batch, message, part); });
-  endOne(batch);
-}
-
-void Engine::beginPart(Batch &batch, const Posting &message, const Runs &memory) {
-  Datatype type = library->byte;
-  auto count = (int)memory.bytes;
-  auto wrap = [&](uint64_t runs, uint64_t step) {
-    Datatype inner = type;
-    check(library->makeVector((int)runs, count, (ptrdiff_t)step, inner, &type));
-    if (inner != library->byte)
-      check(library->freeType(&inner));
-    count = 1;
-  };
-  if (memory.rows > 1)
-    wrap(memory.rows, memory.steps.row);
-  if (memory.outer > 1)
-    wrap(memory.outer, memory.steps.outer);
-  if (type != library->byte)
-    check(library->commitType(&type));
-  ++batch.left;
-  Request &request = requests.emplace_back();
-  owners.push_back(&batch);
-  if (message.way == Posting::Way::Send)
-    check(library->startSend(memory.begin, count, type, message.peer, (int)message.tag, messages, &request));
-  else
-    check(library->startReceive(memory.begin, count, type, message.peer, (int)message.tag, messages, &request));
-  if (type != library->byte)
-    check(library->freeType(&type)); // once the message has ended
-}
-
-void Engine::endOne(Batch &batch) {
-  if (--batch.left > 0)
-    return;
-  batch.ended->fetch_add(1, std::memory_order_release);
-  wakeAll(*batch.ended);
-  std::lock_guard lock(mutex);
-  free.push_back(&batch);
-}
-
-/// Whether some have ended.
-bool Engine::testMessages() {
-  if (requests.empty())
-    return false;
-  ended.resize(requests.size());
-  int count = 0;
-  check(library->testSome((int)requests.size(), requests.data(), &count, ended.data(), nullptr));
-  if (count <= 0) // none, or none that could
-    return false;
-  for (int i = 0; i < count; ++i)
-    endOne(*owners[(size_t)ended[(size_t)i]]);
-  size_t kept = 0;
-  for (size_t i = 0; i < requests.size(); ++i)
-    if (requests[i] != library->none)
-      requests[kept] = requests[i], owners[kept++] = owners[i];
-  requests.resize(kept), owners.resize(kept);
-  return true;
-}
-
-void Engine::hear() {
-  check(library->startReceive(heard.data(), (int)heard.size(), library->byte, anySource, anyTag, notes,
-                              &hearing.emplace()));
 }
 
 bool Engine::testNotes() {
-  bool isAny = false;
-  Status status = {};
-  int isDone = 0;
-  for (; hearing; isAny = true) {
-    check(library->test(&*hearing, &isDone, &status));
-    if (!isDone)
-      break;
-    listener.hear(status.source, (uint32_t)status.tag, {heard.data(), status.bytes});
-    hear();
-  }
-  for (size_t i = 0; i < leaving.size();) {
-    check(library->test(&leaving[i].request, &isDone, nullptr));
-    if (!isDone) {
-      ++i;
-      continue;
-    }
-    leaving.erase(leaving.begin() + (ptrdiff_t)i);
+  bool isAny = notes->testHeard(listener.hear);
+  while (notes->takeSent()) {
     std::lock_guard lock(mutex);
     --notesLeft;
     answers.notify_all();
   }
   return isAny;
+}
+
+/// They can be taken again.
+void Engine::freeEnded() {
+  std::vector<Batch *> ended = messages->takeEnded();
+  if (ended.empty())
+    return;
+  std::lock_guard lock(mutex);
+  free.insert(free.end(), ended.begin(), ended.end());
 }
 
 } // namespace xlc::runtime::mpi

@@ -11,6 +11,7 @@
 
 #include "Fabric/Carrier.h"
 #include "Library.h"
+#include "Underway.h"
 
 #include <condition_variable>
 #include <deque>
@@ -50,34 +51,16 @@ public:
   void finish() override;
 
 private:
-  struct Batch {
-    std::vector<Posting> messages;
-    std::span<uint64_t> words; ///< not empty: a meeting
-    std::atomic<uint32_t> *ended;
-    size_t left;
-  };
-  struct Note {
-    int to;
-    uint32_t kind;
-    std::vector<char> bytes;
-    Behind behind;
-    Request request;
-  };
   void run();
   void start();
   void serve();
   bool takeNew();
-  void begin(Batch &batch);
-  void beginPart(Batch &batch, const Posting &message, const Runs &memory);
-  void endOne(Batch &batch);
-  bool testMessages();
   bool testNotes();
   void takeNotes();
-  void hear();
+  void freeEnded();
   void rest(int looks);
   /// Runs `work` on the engine's thread, which goes on with it where `look` throws.
   void call(const std::function<void()> &work, const std::function<void()> &look = [] {});
-  void check(int result) const;
   Batch &takeBatch();
 
   const uint64_t onHost;
@@ -87,14 +70,10 @@ private:
 
   // Of the engine's thread.
   std::unique_ptr<Library> library;
-  Comm messages = nullptr, notes = nullptr;
-  std::vector<Batch *> taken;    ///< to begin
-  std::vector<Request> requests; ///< under way
-  std::vector<Batch *> owners;   ///< of these
-  std::vector<int> ended;        ///< of these, by index
-  std::deque<Note> leaving;
-  std::vector<char> heard;
-  std::optional<Request> hearing;
+  Comm comm = nullptr; ///< of messages
+  std::optional<MessagesUnderway> messages;
+  std::optional<NotesUnderway> notes;
+  std::vector<Batch *> taken; ///< to begin
   std::atomic<bool> isBroken{false}, isAbandoned{false};
 
   std::mutex mutex; ///< of what follows

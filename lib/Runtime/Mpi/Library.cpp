@@ -64,4 +64,9 @@ std::string Library::describe(int result) const {
   return nameError(result, text, &length) == success ? text : fmt::format("error {}", result);
 }
 
+void Library::check(int result) const {
+  if (result != success)
+    throw std::runtime_error(fmt::format("MPI: {}", describe(result)));
+}
+
 } // namespace xlc::runtime::mpi

@@ -29,6 +29,8 @@ struct Library {
 
   /// What a call returned, in words.
   std::string describe(int result) const;
+  /// Throws std::runtime_error with that, unless it is `success`.
+  void check(int result) const;
 
   int (*initialize)(int *, char ***, int required, int *provided);
   int (*finalize)();
