@@ -253,7 +253,7 @@ static Value widenBf16(KernelEmitter &e, Value value) {
 /// To nearest, ties to even: half of the last place less one, and its parity, carry into the upper half. Not the instruction
 /// of CPUs, which takes subnormal numbers for zero.
 static Value narrowToBf16(KernelEmitter &e, Value value) {
-  if (Value rounded = e.mapping().roundToBf16(e, value))
+  if (Value rounded = e.mapping().frame().roundToBf16(e, value))
     return rounded;
   OpBuilder &b = e.builder();
   Value bits = bitsOf(e, value);

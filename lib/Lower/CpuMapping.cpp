@@ -29,7 +29,7 @@ Value loadEntry(KernelEmitter &e, Value array, Type type, size_t i, unsigned ali
 
 } // namespace
 
-FailureOr<func::FuncOp> CpuMapping::createFunction(OpBuilder &builder, StringRef name, const KernelRequest &asked) {
+FailureOr<func::FuncOp> CpuFrame::createFunction(OpBuilder &builder, StringRef name, const KernelRequest &asked) {
   request = &asked;
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();
@@ -41,7 +41,7 @@ FailureOr<func::FuncOp> CpuMapping::createFunction(OpBuilder &builder, StringRef
   return code;
 }
 
-Memory CpuMapping::bindOperand(KernelEmitter &e, size_t i) {
+Memory CpuFrame::bindOperand(KernelEmitter &e, size_t i) {
   auto pointer = LLVM::LLVMPointerType::get(code.getContext());
   Value operand = loadEntry(e, code.getArgument(0), pointer, i, 8);
   if (i == request->memory.size())
@@ -52,14 +52,14 @@ Memory CpuMapping::bindOperand(KernelEmitter &e, size_t i) {
   return memory;
 }
 
-Value CpuMapping::bindAdds(KernelEmitter &e, size_t i) {
+Value CpuFrame::bindAdds(KernelEmitter &e, size_t i) {
   Type byte = e.builder().getI8Type();
   Value flag = loadEntry(e, code.getArgument(3), byte, i, 1);
   return arith::CmpIOp::create(e.builder(), e.loc(), arith::CmpIPredicate::ne, flag, e.constant(byte, 0));
 }
 
-Value CpuMapping::loadWhere(KernelEmitter &e, Value condition, const Memory &memory, ArrayRef<Index> indices,
-                            const Lanes &lanes) {
+Value CpuFrame::loadWhere(KernelEmitter &e, Value condition, const Memory &memory, ArrayRef<Index> indices,
+                          const Lanes &lanes) {
   Lanes existing = lanes;
   if (!llvm::all_of(indices, [](const Index &index) { return index.isUniform(); })) {
     existing.mask = e.splat(condition, lanes.width);
@@ -69,28 +69,26 @@ Value CpuMapping::loadWhere(KernelEmitter &e, Value condition, const Memory &mem
   return e.load(memory, indices, existing);
 }
 
-void CpuMapping::setExtent(int64_t extent, int64_t grain) {
+void CpuFrame::setExtent(int64_t extent, int64_t grain) {
   OpBuilder builder(code.getContext());
   code->setAttr(kKernelExtent, builder.getI64IntegerAttr(extent));
   code->setAttr(kKernelGrain, builder.getI64IntegerAttr(grain));
 }
 
-Index CpuMapping::argument(unsigned i, int64_t multiple) { return {.base = code.getArgument(i), .multiple = multiple}; }
-
 void CpuMapping::once(KernelEmitter &e, llvm::function_ref<void()> body) {
-  setExtent(1, 1);
+  function.setExtent(1, 1);
   body();
 }
 
 void CpuMapping::forPositions(KernelEmitter &e, int64_t size, LaneBody body) {
-  setExtent(size, flatGrain);
-  forRange(e, argument(1, flatGrain), argument(2, 1), chooseWidth(size, 1), body);
+  function.setExtent(size, flatGrain);
+  forRange(e, function.begin(flatGrain), function.end(), chooseWidth(size, 1), body);
 }
 
 void CpuMapping::forColumns(KernelEmitter &e, ArrayRef<int64_t> sizes, int64_t, ColumnBody body) {
-  setExtent(sizes.front(), columnGrain);
+  function.setExtent(sizes.front(), columnGrain);
   // Several vectors at a time, so that each row read is whole cache lines.
-  forRange(e, argument(1, columnGrain), argument(2, 1), chooseWidth(sizes.front(), 4),
+  forRange(e, function.begin(columnGrain), function.end(), chooseWidth(sizes.front(), 4),
            [&](const Index &position, const Lanes &lanes, ValueRange) -> Values {
              body(sizes.front(), position, lanes);
              return {};
@@ -107,8 +105,8 @@ void CpuMapping::forElements(KernelEmitter &e, int64_t rows, int64_t size, Eleme
 }
 
 void CpuMapping::forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) {
-  setExtent(rows, 1);
-  e.loop(argument(1, 1), argument(2, 1), 1, {}, [&](const Index &row, ValueRange) -> Values {
+  function.setExtent(rows, 1);
+  e.loop(function.begin(1), function.end(), 1, {}, [&](const Index &row, ValueRange) -> Values {
     body(row);
     return {};
   });

@@ -7,11 +7,8 @@
 
 namespace xlc::lower {
 
-class CpuMapping : public Mapping {
+class CpuFrame : public KernelFrame {
 public:
-  /// `vectorBytes` is the width of the target's registers.
-  explicit CpuMapping(int64_t vectorBytes) : registerBytes(vectorBytes) {}
-
   /// With the signature of XlcKernel.
   mlir::FailureOr<mlir::func::FuncOp> createFunction(mlir::OpBuilder &builder, llvm::StringRef name,
                                                      const KernelRequest &request) override;
@@ -21,6 +18,24 @@ public:
                         const Lanes &lanes) override;
   mlir::Value roundToBf16(KernelEmitter &, mlir::Value) override { return {}; }
   unsigned constantSpace() const override { return 0; }
+
+  /// Rows that there are; callers cut them at multiples of `grain`.
+  void setExtent(int64_t extent, int64_t grain);
+  /// The first row of a call, and the end of its rows.
+  Index begin(int64_t multiple) { return {.base = code.getArgument(1), .multiple = multiple}; }
+  Index end() { return {.base = code.getArgument(2), .multiple = 1}; }
+
+private:
+  const KernelRequest *request = nullptr;
+  mlir::func::FuncOp code;
+};
+
+class CpuMapping : public Mapping {
+public:
+  /// `vectorBytes` is the width of the target's registers.
+  explicit CpuMapping(int64_t vectorBytes) : registerBytes(vectorBytes) {}
+
+  KernelFrame &frame() override { return function; }
 
   bool sharesTotals() const override { return false; }
   void once(KernelEmitter &e, llvm::function_ref<void()> body) override;
@@ -45,14 +60,11 @@ public:
   void storeRow(KernelEmitter &e, llvm::function_ref<void()> store) override { store(); }
 
 private:
-  void setExtent(int64_t extent, int64_t grain);
-  Index argument(unsigned i, int64_t multiple);
   /// Positions from `from` (a multiple of `width`) to `to`, both known at run time only.
   void forRange(KernelEmitter &e, const Index &from, const Index &to, int64_t width, LaneBody body);
 
   int64_t registerBytes;
-  const KernelRequest *request = nullptr;
-  mlir::func::FuncOp code;
+  CpuFrame function;
 };
 
 } // namespace xlc::lower

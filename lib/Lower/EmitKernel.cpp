@@ -11,8 +11,7 @@
 // memory with a result is read in time.
 #include "EmitKernel.h"
 #include "ElementRules.h"
-#include "Mapping.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "KernelResults.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xlc/Lower/Lower.h"
 #include "llvm/ADT/MapVector.h"
@@ -24,24 +23,11 @@ using namespace xlc::lower;
 
 namespace {
 
-struct Result {
-  Value value;
-  Memory memory;
-  Value adds; ///< i1: added to what is there; null: never
-  ArrayRef<int64_t> shape;
-};
-
 /// Results of a kernel over rows, by what they have an element for.
 struct RowResults {
   SmallVector<const Result *> perElement, perRow;
   SmallVector<const Result *> perColumn; ///< of each chunk of rows: [chunks, columns]
 };
-
-/// What a result sums up for the columns of each chunk of rows; null: it is none of these.
-graph::ReduceOp findChunkSum(const Result &result) {
-  auto reduce = result.value.getDefiningOp<graph::ReduceOp>();
-  return reduce && !reduce.isOverRow() ? reduce : graph::ReduceOp();
-}
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<ShapedType>(value.getType()).getShape(); }
 
@@ -53,7 +39,7 @@ class KernelLoops {
 public:
   KernelLoops(const KernelRequest &request, func::FuncOp code, Mapping &mapping)
       : request(request), kernel(request.kernel), mapping(mapping),
-        e(&code.front(), code.getLoc(), mapping, mapping.constantSpace()) {}
+        e(&code.front(), code.getLoc(), mapping, mapping.frame().constantSpace()), stores(e, mapping) {}
 
   LogicalResult emit() {
     bindOperands();
@@ -87,63 +73,19 @@ private:
 
   void bindOperands() {
     for (auto bits : kernel.getOps<graph::RandomBitsOp>())
-      e.bind(bits, mapping.bindOperand(e, request.memory.size()));
+      e.bind(bits, mapping.frame().bindOperand(e, request.memory.size()));
     SmallVector<Memory> memories;
     for (size_t i = 0; i < request.memory.size(); ++i)
-      memories.push_back(mapping.bindOperand(e, i));
+      memories.push_back(mapping.frame().bindOperand(e, i));
     auto arguments = kernel.getArguments();
     for (auto [argument, memory] : llvm::zip(arguments, memories))
       e.bind(argument, memory);
     for (auto [i, value] : llvm::enumerate(kernel.front().getTerminator()->getOperands())) {
       Result result{value, memories[arguments.size() + i], {}, shapeOf(value)};
       if (request.accumulates[i])
-        result.adds = mapping.bindAdds(e, i);
+        result.adds = mapping.frame().bindAdds(e, i);
       results.push_back(result);
     }
-  }
-
-  /// Sixteen bits are added as f32 and rounded once.
-  Value add(Value value, Value old, Type element) {
-    OpBuilder &b = e.builder();
-    if (!isa<FloatType>(element))
-      return arith::AddIOp::create(b, e.loc(), value, old);
-    if (!graph::isNarrow(element))
-      return arith::AddFOp::create(b, e.loc(), value, old);
-    auto widen = [&](Value narrow) { return convertElement(e, narrow, b.getF32Type()); };
-    return convertElement(e, arith::AddFOp::create(b, e.loc(), widen(value), widen(old)), element);
-  }
-
-  /// Stores, or adds to what is there; what is there is read only then.
-  void store(const Result &result, ArrayRef<Index> indices, const Lanes &lanes, Value value) {
-    if (result.adds) {
-      OpBuilder &b = e.builder();
-      bool isVector = llvm::any_of(indices, [](const Index &index) { return !index.isUniform(); });
-      Value adds = isVector ? e.splat(result.adds, lanes.width) : result.adds;
-      Value old = mapping.loadWhere(e, result.adds, result.memory, indices, lanes);
-      value = isVector ? e.splat(value, lanes.width) : value;
-      value = arith::SelectOp::create(b, e.loc(), adds, add(value, old, result.memory.element), value);
-    }
-    e.store(result.memory, indices, lanes, value);
-  }
-
-  SmallVector<Value> evaluateAll(ArrayRef<const Result *> which, ArrayRef<Indices> indices, const Lanes &lanes) {
-    SmallVector<Value> values;
-    for (auto [result, at] : llvm::zip_equal(which, indices))
-      values.push_back(e.evaluate(result->value, at, lanes));
-    return values;
-  }
-
-  void storeAll(ArrayRef<const Result *> which, ArrayRef<Indices> indices, const Lanes &lanes, ArrayRef<Value> values) {
-    auto store = [&] {
-      for (auto [result, at, value] : llvm::zip_equal(which, indices, values))
-        this->store(*result, at, lanes, value);
-    };
-    lanes.exists ? e.guarded(lanes.exists, store) : store();
-  }
-
-  /// Evaluates `which` results, all before the first is stored.
-  void evaluateAndStore(ArrayRef<const Result *> which, ArrayRef<Indices> indices, const Lanes &lanes) {
-    storeAll(which, indices, lanes, evaluateAll(which, indices, lanes));
   }
 
   SmallVector<const Result *> pointers() {
@@ -154,12 +96,12 @@ private:
     SmallVector<Indices> indices;
     for (const Result &result : results)
       indices.push_back(Indices(result.shape.size()));
-    mapping.once(e, [&] { evaluateAndStore(pointers(), indices, {}); });
+    mapping.once(e, [&] { stores.evaluateAndStore(pointers(), indices, {}); });
     return success();
   }
 
-  void storePositions(const Index &position, const Lanes &lanes, ArrayRef<const Result *> which) {
-    evaluateAndStore(which, SmallVector<Indices>(which.size(), Indices{position}), lanes);
+  void storePositions(const Index &position, const Lanes &lanes, Results which) {
+    stores.evaluateAndStore(which, SmallVector<Indices>(which.size(), Indices{position}), lanes);
   }
 
   LogicalResult emitPositions(int64_t size) {
@@ -229,7 +171,7 @@ private:
       atRow.push_back(e.delinearize(row, result->shape, 1));
       rowValues.push_back(e.evaluate(result->value, atRow.back(), {}));
     }
-    SmallVector<Value> added = addColumns(row, size, which.perColumn, sums);
+    SmallVector<Value> added = ColumnSums(e, mapping, size, which.perColumn).add(row, sums);
     if (!which.perElement.empty())
       emitElementsOf(row, size, which.perElement);
     if (!which.perRow.empty() || which.perElement.empty())
@@ -237,7 +179,7 @@ private:
     if (!which.perRow.empty())
       mapping.storeRow(e, [&] {
         for (auto [result, at, value] : llvm::zip_equal(which.perRow, atRow, rowValues))
-          store(*result, at, {}, value);
+          stores.store(*result, at, {}, value);
       });
     return added;
   }
@@ -251,33 +193,25 @@ private:
     if (!mapping.keepsRow(size))
       return kernel.emitError() << "nobody keeps rows of " << size << " elements, whose columns are to be summed";
     mapping.forRows(e, chunks, size, [&](const Index &chunk) {
-      SmallVector<Value> sums = neutralSums(size, which.perColumn);
+      ColumnSums columns(e, mapping, size, which.perColumn);
+      SmallVector<Value> sums = columns.begin();
       sums = e.loop(e.constantIndex(0), e.constantIndex(perChunk), 1, sums, [&](const Index &i, ValueRange carried) {
         SmallVector<Value> added;
         mapping.withinRow(e, [&] {
           Index row = e.add(e.multiply(chunk, perChunk, 1), i, 1);
-          readRow(row, rows, size);
+          readRow(row, rows, size, columns);
           added = emitRow(row, size, which, carried);
         });
         return added;
       });
-      storeColumns(chunk, size, which.perColumn, sums);
+      columns.store(chunk, sums, stores);
     });
     return success();
   }
 
-  /// Calls `body` for what a worker has of a row, in an order that is always the same.
-  void forKept(int64_t size, llvm::function_ref<void(const Index &position, const Lanes &lanes)> body) {
-    mapping.forLanes(e, size, mapping.chooseWidth(size, 1), {},
-                     [&](const Index &position, const Lanes &lanes, ValueRange) -> SmallVector<Value> {
-                       body(position, lanes);
-                       return {};
-                     });
-  }
-
   /// Reads all that there is of a row at once: few workers wait for memory together.
-  void readRow(const Index &row, int64_t rows, int64_t size) {
-    forKept(size, [&](const Index &position, const Lanes &lanes) {
+  void readRow(const Index &row, int64_t rows, int64_t size, ColumnSums &columns) {
+    columns.forKept([&](const Index &position, const Lanes &lanes) {
       for (BlockArgument argument : kernel.getArguments()) {
         ArrayRef<int64_t> shape = shapeOf(argument);
         if (product(shape) != rows * size || shape.back() != size)
@@ -289,53 +223,7 @@ private:
     });
   }
 
-  SmallVector<Value> neutralSums(int64_t size, ArrayRef<const Result *> which) {
-    SmallVector<Value> sums;
-    forKept(size, [&](const Index &, const Lanes &lanes) {
-      for (const Result *result : which) {
-        graph::Reduction kind = findChunkSum(*result).getKind();
-        sums.push_back(e.splat(neutralElement(e, kind, getElementTypeOrSelf(result->value.getType())), lanes.width));
-      }
-    });
-    return sums;
-  }
-
-  SmallVector<Value> addColumns(const Index &row, int64_t size, ArrayRef<const Result *> which, ValueRange sums) {
-    SmallVector<Value> added;
-    if (which.empty())
-      return added;
-    forKept(size, [&](const Index &position, const Lanes &lanes) {
-      for (const Result *result : which) {
-        graph::ReduceOp reduce = findChunkSum(*result);
-        Value x = skipReshapes(reduce.getX()); // as the results of elements have it: what is known is not made again
-        Indices at = e.delinearize(row, shapeOf(x).drop_back(), 1);
-        at.push_back(position);
-        Value element = e.splat(e.evaluate(x, at, lanes), lanes.width);
-        added.push_back(combineElements(e, reduce.getKind(), sums[added.size()], element));
-      }
-    });
-    return added;
-  }
-
-  void storeColumns(const Index &chunk, int64_t size, ArrayRef<const Result *> which, ArrayRef<Value> sums) {
-    forKept(size, [&](const Index &position, const Lanes &lanes) {
-      storeAll(which, SmallVector<Indices>(which.size(), Indices{chunk, position}), lanes,
-               sums.take_front(which.size()));
-      sums = sums.drop_front(which.size());
-    });
-  }
-
-  /// What cuts and joins rows, and not their elements, reads the same element.
-  static Value skipReshapes(Value value) {
-    while (auto reshape = value.getDefiningOp<graph::ReshapeOp>()) {
-      if (shapeOf(reshape.getX()).empty() || shapeOf(reshape.getX()).back() != shapeOf(value).back())
-        break;
-      value = reshape.getX();
-    }
-    return value;
-  }
-
-  void emitElementsOf(const Index &row, int64_t size, ArrayRef<const Result *> which) {
+  void emitElementsOf(const Index &row, int64_t size, Results which) {
     mapping.separate(e);
     mapping.forLanes(e, size, mapping.chooseWidth(size, 1), {},
                      [&](const Index &position, const Lanes &lanes, ValueRange) -> SmallVector<Value> {
@@ -344,22 +232,23 @@ private:
                      });
   }
 
-  void storeElements(const Index &row, const Index &position, const Lanes &lanes, ArrayRef<const Result *> which) {
+  void storeElements(const Index &row, const Index &position, const Lanes &lanes, Results which) {
     SmallVector<Indices> indices;
     for (const Result *result : which) {
       indices.push_back(e.delinearize(row, result->shape.drop_back(), 1));
       indices.back().push_back(position);
     }
-    SmallVector<Value> values = evaluateAll(which, indices, lanes);
+    SmallVector<Value> values = stores.evaluateAll(which, indices, lanes);
     if (lanes.exists)
       mapping.separate(e); // who repeats an element has read it where its own thread stores
-    storeAll(which, indices, lanes, values);
+    stores.storeAll(which, indices, lanes, values);
   }
 
   const KernelRequest &request;
   func::FuncOp kernel;
   Mapping &mapping;
   KernelEmitter e;
+  ResultStores stores;
   SmallVector<Result> results;
 };
 
@@ -375,6 +264,6 @@ LogicalResult lower::emitKernel(ModuleOp target, StringRef name, const KernelReq
     if (!isa<DenseElementsAttr>(constant.getValue()))
       return constant.emitError("the constant's elements are not in the module");
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
-  FailureOr<func::FuncOp> code = mapping.createFunction(builder, name, request);
+  FailureOr<func::FuncOp> code = mapping.frame().createFunction(builder, name, request);
   return failed(code) ? failure() : KernelLoops(request, *code, mapping).emit();
 }

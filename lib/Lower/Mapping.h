@@ -1,6 +1,6 @@
-// Where a kernel's loops run: in vectors of one thread (CpuMapping.h), or on the threads of a GPU. What an element is, that
-// a row's values come before its elements, and in which order results are stored is the same for both (EmitKernel.cpp,
-// the rules); what differs between targets is this interface.
+// Where a kernel's loops run: in vectors of one thread (CpuMapping.h), or on the threads of a GPU. What an element
+// is, that a row's values come before its elements, and in which order results are stored is the same for both
+// (EmitKernel.cpp, the rules); what differs between targets is this interface.
 //
 //     rows     independent of each other, each done by one worker: a thread of a CPU, a group of threads of a GPU
 //     lanes    elements that a worker does at once
@@ -12,6 +12,31 @@
 namespace xlc::lower {
 
 struct KernelRequest;
+
+/// The function of a kernel on a target: how it is called, where its operands are, and what code differs beside
+/// loops. An object serves one kernel.
+class KernelFrame {
+public:
+  virtual ~KernelFrame() = default;
+
+  /// The kernel's function, empty but for its terminator, at the builder's insertion point. Fails with a diagnostic
+  /// where the target has no code for what is asked.
+  virtual mlir::FailureOr<mlir::func::FuncOp> createFunction(mlir::OpBuilder &builder, llvm::StringRef name,
+                                                             const KernelRequest &request) = 0;
+
+  /// Where operand `i` of the request is; the random bits, where it takes some, come after the last.
+  virtual Memory bindOperand(KernelEmitter &e, size_t i) = 0;
+  /// Whether the call adds to result `i`: an i1.
+  virtual mlir::Value bindAdds(KernelEmitter &e, size_t i) = 0;
+  /// An element or a vector of them where `condition` holds, anything elsewhere.
+  virtual mlir::Value loadWhere(KernelEmitter &e, mlir::Value condition, const Memory &memory,
+                                llvm::ArrayRef<Index> indices, const Lanes &lanes) = 0;
+  /// The bits of f32 as bf16 by the target's own instruction; null where there is none that takes no subnormal number
+  /// for zero.
+  virtual mlir::Value roundToBf16(KernelEmitter &e, mlir::Value value) = 0;
+  /// The address space of constants.
+  virtual unsigned constantSpace() const = 0;
+};
 
 /// How one kernel is spread over a target. An object serves one kernel.
 class Mapping {
@@ -25,22 +50,8 @@ public:
 
   virtual ~Mapping() = default;
 
-  /// The kernel's function, empty but for its terminator, at the builder's insertion point. Fails with a diagnostic where
-  /// the target has no code for what is asked.
-  virtual mlir::FailureOr<mlir::func::FuncOp> createFunction(mlir::OpBuilder &builder, llvm::StringRef name,
-                                                             const KernelRequest &request) = 0;
-
-  /// Where operand `i` of the request is; the random bits, where it takes some, come after the last.
-  virtual Memory bindOperand(KernelEmitter &e, size_t i) = 0;
-  /// Whether the call adds to result `i`: an i1.
-  virtual mlir::Value bindAdds(KernelEmitter &e, size_t i) = 0;
-  /// An element or a vector of them where `condition` holds, anything elsewhere.
-  virtual mlir::Value loadWhere(KernelEmitter &e, mlir::Value condition, const Memory &memory,
-                                llvm::ArrayRef<Index> indices, const Lanes &lanes) = 0;
-  /// The bits of f32 as bf16 by the target's own instruction; null where there is none that takes no subnormal number for zero.
-  virtual mlir::Value roundToBf16(KernelEmitter &e, mlir::Value value) = 0;
-  /// The address space of constants.
-  virtual unsigned constantSpace() const = 0;
+  /// The function that the loops stand in.
+  virtual KernelFrame &frame() = 0;
 
   /// Whether several share what is reduced to one element, as they share a row.
   virtual bool sharesTotals() const = 0;

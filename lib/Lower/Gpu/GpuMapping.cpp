@@ -1,12 +1,9 @@
 // See GpuMapping.h.
 #include "GpuMapping.h"
 #include "../ElementRules.h"
-#include "../EmitKernel.h"
 #include "Intrinsics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "xlc/Kernels/Kernels.h"
-#include "xlc/Lower/Lower.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -27,11 +24,6 @@ constexpr int64_t kKept = 32;
 constexpr int64_t kMostKeepers = 512, kReaders = 256;
 /// A column is shared by so many warps at most, each of which has so many of its rows at least; no more threads than keep a device busy.
 constexpr int64_t kMostShares = 16, kRowsOfShare = 8, kManyThreads = 1 << 18;
-/// Of one access.
-constexpr int64_t kAccessBytes = 16;
-/// Each lane of erf, a choice of polynomials, takes more registers than eight of them leave.
-constexpr int64_t kMostLanes = 8, kMostLanesOfErf = 4;
-
 Index perThread(Value base, int64_t multiple, int depth) {
   return {.base = base, .multiple = multiple, .depth = depth};
 }
@@ -53,66 +45,14 @@ bool areKept(int64_t size, int64_t width, int64_t threads) {
 
 } // namespace
 
-FailureOr<func::FuncOp> GpuMapping::createFunction(OpBuilder &builder, StringRef name, const KernelRequest &asked) {
-  request = &asked;
-  func::FuncOp kernel = asked.kernel;
-  if (failed(verifyGpuKernel(kernel)))
-    return failure();
-  if (asked.accumulates.size() > kMostAdded && llvm::is_contained(asked.accumulates, true))
-    return kernel.emitError() << "a GPU has no code for kernels of more than " << kMostAdded
-                              << " results that are added to";
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), constantSpace());
-  SmallVector<Type> parameters(asked.memory.size(), pointer);
-  if (!kernel.getOps<graph::RandomBitsOp>().empty())
-    parameters.push_back(pointer);
-  if (llvm::is_contained(asked.accumulates, true))
-    parameters.push_back(builder.getI32Type());
-  movesLanes = llvm::any_of(kernel.front(), [](Operation &op) { return !keepsNeighbours(op); });
-  mostLanes = kernel.getOps<graph::ErfOp>().empty() ? kMostLanes : kMostLanesOfErf;
-  code = func::FuncOp::create(builder, kernel.getLoc(), name, builder.getFunctionType(parameters, {}));
-  builder.setInsertionPointToStart(code.addEntryBlock());
-  func::ReturnOp::create(builder, code.getLoc());
-  return code;
-}
-
-Memory GpuMapping::bindOperand(KernelEmitter &e, size_t i) {
-  Value address = code.getArgument(i);
-  if (i == request->memory.size())
-    return {address, e.builder().getI32Type(), {1}, kAccessBytes};
-  Memory memory{address, request->memory[i].getElementType(), {}, request->alignments[i]};
-  int64_t offset;
-  (void)request->memory[i].getStridesAndOffset(memory.strides, offset);
-  return memory;
-}
-
-Value GpuMapping::bindAdds(KernelEmitter &e, size_t i) {
-  OpBuilder &b = e.builder();
-  Value flags = code.getArguments().back();
-  Value bit = arith::AndIOp::create(b, e.loc(), flags, e.constant(b.getI32Type(), double(int64_t(1) << i)));
-  return arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::ne, bit, e.constant(b.getI32Type(), 0));
-}
-
-Value GpuMapping::loadWhere(KernelEmitter &e, Value condition, const Memory &memory, ArrayRef<Index> indices,
-                            const Lanes &lanes) {
-  return e.chosen(condition, [&] { return e.load(memory, indices, lanes); });
-}
-
-unsigned GpuMapping::constantSpace() const { return grid::globalSpace(); }
-
-void GpuMapping::setLaunch(int64_t blocks, int64_t blockThreads) {
-  OpBuilder builder(code.getContext());
-  code->setAttr(kKernelGrid, builder.getI64IntegerAttr(blocks));
-  code->setAttr(kKernelBlock, builder.getI64IntegerAttr(blockThreads));
-}
-
 void GpuMapping::once(KernelEmitter &e, llvm::function_ref<void()> body) {
-  setLaunch(1, 1);
+  function.setLaunch(1, 1);
   body();
 }
 
 void GpuMapping::forVectors(KernelEmitter &e, int64_t vectors, llvm::function_ref<void(const Index &)> body) {
   int64_t blocks = llvm::divideCeil(vectors, kBlock);
-  setLaunch(blocks, kBlock);
+  function.setLaunch(blocks, kBlock);
   Value id = grid::globalThread(e, kBlock);
   auto inScope = [&] {
     threadDepth = e.currentDepth();
@@ -150,7 +90,7 @@ void GpuMapping::forColumns(KernelEmitter &e, ArrayRef<int64_t> sizes, int64_t r
     forColumnsOf(e, size, blocks, own, body);
     blocks += own;
   }
-  setLaunch(blocks, kWarp * shares);
+  function.setLaunch(blocks, kWarp * shares);
 }
 
 void GpuMapping::forColumnsOf(KernelEmitter &e, int64_t size, int64_t first, int64_t blocks, ColumnBody body) {
@@ -183,7 +123,7 @@ Mapping::Values GpuMapping::combineColumn(KernelEmitter &e, Kinds kinds, Values 
   OpBuilder &b = e.builder();
   Values arrays;
   for (Value value : values)
-    arrays.push_back(sharedSlots(e, value.getType(), kWarp * shares));
+    arrays.push_back(function.sharedSlots(e, value.getType(), kWarp * shares));
   for (auto [array, value] : llvm::zip_equal(arrays, values))
     LLVM::StoreOp::create(b, e.loc(), value, slotOf(e, array, value.getType(), thread));
   grid::meetBlock(e);
@@ -237,7 +177,7 @@ void GpuMapping::forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody b
   // What an only row has of values stands before the rows, where every warp of a block would come to it.
   bool isAlone = isBlock || rows == 1;
   int64_t perBlock = isAlone ? 1 : kRowBlock / kWarp;
-  setLaunch(llvm::divideCeil(rows, perBlock), isAlone ? threads : kRowBlock);
+  function.setLaunch(llvm::divideCeil(rows, perBlock), isAlone ? threads : kRowBlock);
   Value row = grid::block(e), inBlock = grid::threadOfBlock(e);
   thread = isAlone ? inBlock : grid::remainder(e, inBlock, kWarp);
   if (!isAlone)
@@ -309,31 +249,6 @@ Mapping::Values GpuMapping::forLanesOf(KernelEmitter &e, int depth, int64_t size
   return body(last, {.exists = grid::isBelow(e, thread, tail)}, values);
 }
 
-int64_t GpuMapping::chooseWidth(int64_t size, int64_t registers) const {
-  int64_t width = 1;
-  for (MemRefType memory : request->memory)
-    if (memory.getRank() > 0 && memory.getShape().back() > 1)
-      width = std::max<int64_t>(width, kAccessBytes / graph::getByteSize(memory.getElementType(), 1));
-  width = std::min(width, mostLanes);
-  while (width > 1 && (movesLanes || (size % width != 0 && !areRowsAligned(size, width))))
-    width /= 2;
-  return width;
-}
-
-bool GpuMapping::areRowsAligned(int64_t size, int64_t width) const {
-  bool has = false;
-  for (MemRefType memory : request->memory) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (memory.getRank() < 2 || memory.getShape().back() != size || failed(memory.getStridesAndOffset(strides, offset)))
-      continue;
-    has = true;
-    if (llvm::any_of(ArrayRef(strides).drop_back(), [&](int64_t stride) { return stride % width != 0; }))
-      return false;
-  }
-  return has;
-}
-
 bool GpuMapping::areShared(ArrayRef<Index> indices) const {
   return llvm::all_of(indices, [&](const Index &index) { return index.depth < threadDepth; });
 }
@@ -345,18 +260,13 @@ Mapping::Values GpuMapping::combine(KernelEmitter &e, Kinds kinds, Values values
   return threads > kWarp ? combineWarps(e, kinds, std::move(values)) : values;
 }
 
-Value GpuMapping::sharedSlots(KernelEmitter &e, Type type, int64_t count) {
-  std::string name = (code.getName() + "_shared" + Twine(slots++)).str();
-  return grid::sharedArray(e, code, name, type, count);
-}
-
 Mapping::Values GpuMapping::combineWarps(KernelEmitter &e, Kinds kinds, Values values) {
   OpBuilder &b = e.builder();
   int64_t warps = threads / kWarp;
   Value warp = grid::quotient(e, thread, kWarp), lane = grid::remainder(e, thread, kWarp);
   Values arrays;
   for (Value value : values)
-    arrays.push_back(sharedSlots(e, value.getType(), warps));
+    arrays.push_back(function.sharedSlots(e, value.getType(), warps));
   e.guarded(grid::isBelow(e, lane, 1), [&] {
     for (auto [array, value] : llvm::zip_equal(arrays, values))
       LLVM::StoreOp::create(b, e.loc(), value, slotOf(e, array, value.getType(), warp));
