@@ -13,7 +13,7 @@ using namespace xlc;
 std::string xlc::findRuntime(const Target &target, StringRef driver) {
   for (StringRef folder : {"lib", "lib/xlc"}) {
     SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(driver)));
-    llvm::sys::path::append(path, folder, target.linkNeeds().runtime);
+    llvm::sys::path::append(path, folder, target.backend().linkNeeds().runtime);
     if (llvm::sys::fs::exists(path))
       return path.str().str();
   }
@@ -24,8 +24,8 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeObject(ModuleOp module, const Targe
   plan.version = XLC_PLAN_VERSION;
   if (failed(fillPlan(module, plan)))
     return nullptr;
-  target.describe(plan);
-  return target.makeObject(module, serializePlan(plan));
+  target.backend().describe(plan);
+  return target.backend().makeObject(module, serializePlan(plan));
 }
 
 /// Writes an object into a temporary file, links it by `link`, and makes the result the content of `made`.
@@ -43,7 +43,7 @@ static LogicalResult linkObject(const llvm::MemoryBuffer &code, runtime::OutputF
 LogicalResult xlc::linkProgram(Location loc, const Target &target, const llvm::MemoryBuffer &code,
                                const EmitOptions &options, runtime::OutputFile &program) {
   return linkObject(code, program, [&](StringRef object, StringRef output) {
-    return linkProgram(target.linkNeeds(), options, object, output, loc);
+    return linkProgram(target.backend().linkNeeds(), options, object, output, loc);
   });
 }
 

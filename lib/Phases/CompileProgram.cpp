@@ -138,7 +138,7 @@ LogicalResult writeSimulatorImage(const Compilation &compilation, const plan::Pl
   const std::string &path = compilation.request.simulatorImage;
   if (path.empty())
     return success();
-  std::unique_ptr<llvm::MemoryBuffer> object = compilation.getTarget().makeSimulatorObject(*compilation.module, plan);
+  std::unique_ptr<llvm::MemoryBuffer> object = compilation.getTarget().backend().makeSimulatorObject(*compilation.module, plan);
   runtime::OutputFile image(path);
   if (!object || failed(linkImage(ModuleOp(*compilation.module).getLoc(), *object, options, image)))
     return failure();
@@ -173,7 +173,7 @@ LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outpu
 } // namespace
 
 LogicalResult xlc::checkProgram(const Compilation &compilation) {
-  if (!compilation.request.simulatorImage.empty() && !compilation.getTarget().hasSimulator()) {
+  if (!compilation.request.simulatorImage.empty() && !compilation.getTarget().backend().hasSimulator()) {
     compilation.diagnostics.error("--simulator-image", "target " + compilation.getTarget().name() +
                                                            " runs on this machine; only cuda has a simulator");
     return failure();

@@ -321,7 +321,7 @@ LogicalResult lower(Compilation &compilation) {
     return failure();
   compilation.fingerprint = makeFingerprint(compilation);
   return runPasses(compilation, [&](Passes &passes) {
-    compilation.getTarget().addLowering(passes.manager);
+    compilation.getTarget().backend().addLowering(passes.manager);
     passes.addPass(createVerifyLoweredPass());
   });
 }

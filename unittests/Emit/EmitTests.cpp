@@ -90,7 +90,7 @@ struct Emit : testing::Test {
   }
   LogicalResult lower() {
     PassManager lowering(&context);
-    target->addLowering(lowering);
+    target->backend().addLowering(lowering);
     return lowering.run(*module);
   }
   LogicalResult publish(StringRef name, llvm::function_ref<LogicalResult(runtime::OutputFile &)> write) {

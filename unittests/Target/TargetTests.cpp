@@ -22,6 +22,27 @@ namespace {
 
 constexpr int64_t kWorkspace = 8192, kAlignment = 4096, kOutside = int64_t(1) << 30;
 
+class StrictBackend : public Backend {
+public:
+  explicit StrictBackend(const Backend &cpu) : cpu(cpu) {}
+
+  void addLowering(OpPassManager &passes) const override { cpu.addLowering(passes); }
+  void describe(plan::PlanT &plan) const override {
+    cpu.describe(plan);
+    plan.alignment = kAlignment;
+    plan.cpu = isRight ? plan.cpu : 99;
+  }
+  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
+    return cpu.makeObject(module, plan);
+  }
+  LinkNeeds linkNeeds() const override { return {"libStrict.a", {}}; }
+
+  bool isRight = true;
+
+private:
+  const Backend &cpu;
+};
+
 class StrictTarget : public Target {
 public:
   StringRef name() const override { return "strict"; }
@@ -40,19 +61,11 @@ public:
   Device measure(const Measuring &) const override { return workAlone(300); }
   std::string describeProducts(StringRef element) const override { return ("none of " + element).str(); }
 
-  void addLowering(OpPassManager &passes) const override { cpu->addLowering(passes); }
-  void describe(plan::PlanT &plan) const override {
-    cpu->describe(plan);
-    plan.alignment = kAlignment;
-    plan.cpu = isRight ? plan.cpu : 99;
-  }
-  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
-    return cpu->makeObject(module, plan);
-  }
-  LinkNeeds linkNeeds() const override { return {"libStrict.a", {}}; }
+  const Backend &backend() const override { return code; }
 
-  bool hasLibrary = true, hasDoubles = true, isRight = true;
+  bool hasLibrary = true, hasDoubles = true;
   std::unique_ptr<Target> cpu = getTargets().front().make("native");
+  StrictBackend code{cpu->backend()};
 };
 
 struct TargetTest : testing::Test {
@@ -265,7 +278,7 @@ TEST_F(TargetTest, ItsPlanIsEmitted) {
 }
 
 TEST_F(TargetTest, APlanThatItsProgramWouldRefuseIsNotEmitted) {
-  strict.isRight = false;
+  strict.code.isRight = false;
   EXPECT_FALSE(plan(strict, "Emit").module);
   EXPECT_NE(messages.find("gate of Emit: error: the plan in this program is damaged"), std::string::npos) << messages;
 }

@@ -106,7 +106,7 @@ void Judged::compile(const std::function<void(ModuleOp)> &fault,
   plan::PlanT plan = describe(slots);
   std::unique_ptr<Target> target = getTargets().front().make("native");
   PassManager lowering(&context);
-  target->addLowering(lowering);
+  target->backend().addLowering(lowering);
   bool isLowered = succeeded(lowering.run(*compiled));
   std::unique_ptr<llvm::MemoryBuffer> object = isLowered ? makeObject(*compiled, *target, plan) : nullptr;
   if (!object)

@@ -2,34 +2,28 @@
 // target by name; each target is a folder beside lib/Target/Cpu and a row of lib/Target/Targets.cpp. What a program does
 // on its machine is the runtime's side of the same target (lib/Runtime/Device/Target.h).
 //
-//   Shard       fits                       Lower   addLowering
+//   Shard       fits                       Lower, Emit  backend (Backend.h)
 //   Stage       flopsPerByte
-//   Kernels     fits, fewestSummed,        Emit    describe, makeObject, makeSimulatorObject, linkNeeds
-//               carriesSums,               plan    outsideOf, flopsPerByte
+//   Kernels     fits, fewestSummed,        plan         outsideOf, flopsPerByte
+//               carriesSums,
 //               seesWithoutKeys
 //   Memory      fits, workspace,
-//               hasElementType, rowPitch,  calibrate  measure
-//               arenaAlignment             verify  runsInCompiler
+//               hasElementType, rowPitch,  calibrate    measure
+//               arenaAlignment             verify       runsInCompiler
 //
 // Answers follow from the target and its chip alone and are the same whenever they are asked: the plan is made of them.
 #ifndef XLC_TARGET_TARGET_H
 #define XLC_TARGET_TARGET_H
 
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/Pass/PassManager.h"
 #include "xlc/Cluster/Device.h"
 #include "xlc/Runtime/LibraryShapes.h"
+#include "xlc/Target/Backend.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-namespace xlc::plan {
-struct PlanT; // Plan_generated.h
-} // namespace xlc::plan
 
 namespace xlc {
 
@@ -38,12 +32,6 @@ struct LibraryCall {
   mlir::Operation *op;
   llvm::ArrayRef<mlir::MemRefType> memory;
   runtime::Epilogue epilogue = {}; ///< of a contraction; its matrix beside a, b and y is the memory behind y's
-};
-
-/// What an object file is linked with.
-struct LinkNeeds {
-  std::string runtime;            ///< the archive of the target's runtime, by its name
-  std::vector<std::string> flags; ///< of a C++ compiler that links: libraries
 };
 
 /// What a measurement of this machine takes.
@@ -122,21 +110,8 @@ public:
   /// What this machine reaches: `xlc calibrate`.
   virtual Device measure(const Measuring &how) const = 0;
 
-  /// Adds the passes of Lower: afterwards the module has @kernels (xlc/Lower/Lower.h), a function for each generated
-  /// kernel and memory layout.
-  virtual void addLowering(mlir::OpPassManager &passes) const = 0;
-  /// Writes into the plan, whose kernels are there, what its runtime must know of the target: alignment, the chip.
-  virtual void describe(plan::PlanT &plan) const = 0;
-  /// The object file of a lowered module: the code of @kernels and the plan's bytes, as the runtime finds them. Null
-  /// after a diagnostic.
-  virtual std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan) const = 0;
-  virtual LinkNeeds linkNeeds() const = 0;
-  /// The code of @kernels for a device that is simulated on this machine, as an object file. Null: no device of this
-  /// target is, or after a diagnostic.
-  virtual std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(mlir::ModuleOp, const plan::PlanT &) const {
-    return nullptr;
-  }
-  virtual bool hasSimulator() const { return false; }
+  /// How programs are made for it.
+  virtual const Backend &backend() const = 0;
 };
 
 } // namespace xlc

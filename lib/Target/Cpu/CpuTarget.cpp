@@ -40,9 +40,37 @@ bool isBf16Product(const std::unique_ptr<plan::KernelT> &kernel) {
   return contract && contract->operands == plan::Element::BF16;
 }
 
+class CpuBackend : public Backend {
+public:
+  explicit CpuBackend(runtime::CpuLevel level) : level(level) {}
+
+  void addLowering(OpPassManager &passes) const override { addLoweringPasses(passes, vectorBytesOf(level)); }
+
+  void describe(plan::PlanT &plan) const override {
+    plan.alignment = kAlignment;
+    plan.cpu = (uint8_t)(llvm::any_of(plan.kernels, isBf16Product) ? level : codeLevelOf(level));
+  }
+
+  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
+    return makeCpuObject(module, plan, nameOf(codeLevelOf(level)), vectorBytesOf(level));
+  }
+
+  LinkNeeds linkNeeds() const override {
+    LinkNeeds needs{"libXLCRuntime.a", {}};
+    SmallVector<StringRef> flags;
+    StringRef(XLC_CPU_LINK_FLAGS).split(flags, ' ', -1, /*KeepEmpty=*/false);
+    for (StringRef flag : flags)
+      needs.flags.push_back(flag.str());
+    return needs;
+  }
+
+private:
+  const runtime::CpuLevel level;
+};
+
 class CpuTarget : public Target {
 public:
-  explicit CpuTarget(runtime::CpuLevel level) : level(level) {}
+  explicit CpuTarget(runtime::CpuLevel level) : level(level), code(level) {}
 
   StringRef name() const override { return "cpu"; }
   StringRef chip() const override { return nameOf(level); }
@@ -95,28 +123,11 @@ public:
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
   Device measure(const Measuring &how) const override { return measureCpu(how.cores); }
 
-  void addLowering(OpPassManager &passes) const override { addLoweringPasses(passes, vectorBytesOf(level)); }
-
-  void describe(plan::PlanT &plan) const override {
-    plan.alignment = kAlignment;
-    plan.cpu = (uint8_t)(llvm::any_of(plan.kernels, isBf16Product) ? level : codeLevelOf(level));
-  }
-
-  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
-    return makeCpuObject(module, plan, nameOf(codeLevelOf(level)), vectorBytesOf(level));
-  }
-
-  LinkNeeds linkNeeds() const override {
-    LinkNeeds needs{"libXLCRuntime.a", {}};
-    SmallVector<StringRef> flags;
-    StringRef(XLC_CPU_LINK_FLAGS).split(flags, ' ', -1, /*KeepEmpty=*/false);
-    for (StringRef flag : flags)
-      needs.flags.push_back(flag.str());
-    return needs;
-  }
+  const Backend &backend() const override { return code; }
 
 private:
   const runtime::CpuLevel level;
+  const CpuBackend code;
 };
 
 } // namespace

@@ -138,9 +138,35 @@ StepWork findWork(exec::ProgramOp program, bool isDeterministic) {
   return work;
 }
 
+class CudaBackend : public Backend {
+public:
+  explicit CudaBackend(std::string chip) : chip(std::move(chip)) {}
+
+  void addLowering(OpPassManager &passes) const override {
+    passes.addPass(createExpandNamedOpsPass());
+    passes.addPass(createEmitGpuKernelsPass());
+  }
+  void describe(plan::PlanT &plan) const override {
+    plan.alignment = kAlignment;
+    plan.gpu = chip;
+    plan.overlap = false; // a thread of the host gives the device all that it does
+  }
+  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
+    return makeCudaObject(module, plan, listCudaChips());
+  }
+  bool hasSimulator() const override { return true; }
+  std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(ModuleOp module, const plan::PlanT &plan) const override {
+    return makeCudaSimulatorObject(module, plan);
+  }
+  LinkNeeds linkNeeds() const override { return {"libXLCRuntimeCuda.a", {"-lpthread", "-ldl"}}; }
+
+private:
+  const std::string chip;
+};
+
 class CudaTarget : public Target {
 public:
-  explicit CudaTarget(int64_t capability) : capability(capability), chipName(nameOf(capability)) {}
+  explicit CudaTarget(int64_t capability) : capability(capability), chipName(nameOf(capability)), code(chipName) {}
 
   StringRef name() const override { return "cuda"; }
   StringRef chip() const override { return chipName; }
@@ -230,27 +256,12 @@ public:
   bool runsInCompiler() const override { return false; }
   Device measure(const Measuring &how) const override { return deviceOf(runtime::cuda::measureGpu(how.libraryFolder)); }
 
-  void addLowering(OpPassManager &passes) const override {
-    passes.addPass(createExpandNamedOpsPass());
-    passes.addPass(createEmitGpuKernelsPass());
-  }
-  void describe(plan::PlanT &plan) const override {
-    plan.alignment = kAlignment;
-    plan.gpu = chipName;
-    plan.overlap = false; // a thread of the host gives the device all that it does
-  }
-  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
-    return makeCudaObject(module, plan, listCudaChips());
-  }
-  bool hasSimulator() const override { return true; }
-  std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(ModuleOp module, const plan::PlanT &plan) const override {
-    return makeCudaSimulatorObject(module, plan);
-  }
-  LinkNeeds linkNeeds() const override { return {"libXLCRuntimeCuda.a", {"-lpthread", "-ldl"}}; }
+  const Backend &backend() const override { return code; }
 
 private:
   const int64_t capability;
   const std::string chipName;
+  const CudaBackend code;
 };
 
 } // namespace

@@ -1,0 +1,48 @@
+// How the program of a planned module is made for a target: the passes of Lower, what the plan says of the target,
+// object files.
+#ifndef XLC_TARGET_BACKEND_H
+#define XLC_TARGET_BACKEND_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace xlc::plan {
+struct PlanT; // Plan_generated.h
+} // namespace xlc::plan
+
+namespace xlc {
+
+/// What an object file is linked with.
+struct LinkNeeds {
+  std::string runtime;            ///< the archive of the target's runtime, by its name
+  std::vector<std::string> flags; ///< of a C++ compiler that links: libraries
+};
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+
+  /// Adds the passes of Lower: afterwards the module has @kernels (xlc/Lower/Lower.h), a function for each generated
+  /// kernel and memory layout.
+  virtual void addLowering(mlir::OpPassManager &passes) const = 0;
+  /// Writes into the plan, whose kernels are there, what its runtime must know of the target: alignment, the chip.
+  virtual void describe(plan::PlanT &plan) const = 0;
+  /// The object file of a lowered module: the code of @kernels and the plan's bytes, as the runtime finds them. Null
+  /// after a diagnostic.
+  virtual std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan) const = 0;
+  virtual LinkNeeds linkNeeds() const = 0;
+  /// The code of @kernels for a device that is simulated on this machine, as an object file. Null: no device of this
+  /// target is, or after a diagnostic.
+  virtual std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(mlir::ModuleOp, const plan::PlanT &) const {
+    return nullptr;
+  }
+  virtual bool hasSimulator() const { return false; }
+};
+
+} // namespace xlc
+
+#endif
