@@ -3,6 +3,7 @@
 // A program trains on simulated devices, each behind a device that says when a step begins and ends. In between, every
 // `new` is counted whose nearest caller, behind the C++ library, is the program itself, which holds the runtime. What
 // the simulated libraries allocate, as NVIDIA's may, is theirs: their own frame stands in between.
+#include "Device/ForwardingDevice.h"
 #include "FaultyProgram.h"
 
 #include <gtest/gtest.h>
@@ -67,44 +68,30 @@ void count(void *const *frames, int depth, const void *program) {
 }
 
 /// Passes everything on, and counts between the first action of a step and its end.
-class CountedDevice : public Device {
+class CountedDevice : public ForwardingDevice {
 public:
   /// `allocates`: one more for each action, as a mistake would.
-  CountedDevice(std::unique_ptr<Device> device, bool allocates) : device(std::move(device)), allocates(allocates) {}
+  CountedDevice(std::unique_ptr<Device> device, bool allocates)
+      : ForwardingDevice(*device), owned(std::move(device)), allocates(allocates) {}
   ~CountedDevice() override {
     if (step >= firstCounted)
       std::fprintf(stderr, "in steps: %llu allocations\n", (unsigned long long)counted.load()), std::fflush(stderr);
   }
 
-  DeviceMemory allocate(uint64_t bytes) override { return device->allocate(bytes); }
-  void prepare(const xlc::plan::CallT &call) override { device->prepare(call); }
-  void run(const xlc::plan::CallT &call, const CallOperands &operands) override { device->run(call, operands); }
-  Mover &besideCalls() override { return device->besideCalls(); }
-  void write(char *to, const void *from, uint64_t bytes) override { device->write(to, from, bytes); }
-  void read(void *to, const char *from, uint64_t bytes) override { device->read(to, from, bytes); }
-  void fill(char *to, unsigned char value, uint64_t bytes) override { device->fill(to, value, bytes); }
   void beginAction(uint64_t index) override {
     if (index == 0)
       isCounting = ++step >= firstCounted;
-    device->beginAction(index);
+    device.beginAction(index);
     if (allocates)
       ::operator delete(::operator new(1));
   }
-  void endAction(uint64_t index) override { device->endAction(index); }
   void endStep() override {
-    device->endStep();
+    device.endStep();
     isCounting = false;
   }
-  bool runsAhead() const override { return device->runsAhead(); }
-  void beginRead(unsigned slot, const char *from) override { device->beginRead(slot, from); }
-  float finishRead(unsigned slot) override { return device->finishRead(slot); }
-  void endSteps() override { device->endSteps(); }
-  void copy(const Copy &what) override { device->copy(what); }
-  void combine(const Combination &what) override { device->combine(what); }
-  void convert(const Conversion &what) override { device->convert(what); }
 
 private:
-  std::unique_ptr<Device> device;
+  std::unique_ptr<Device> owned;
   const bool allocates;
   uint64_t step = 0;
 };

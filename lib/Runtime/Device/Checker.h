@@ -6,7 +6,7 @@
 #ifndef XLC_LIB_RUNTIME_DEVICE_CHECKER_H
 #define XLC_LIB_RUNTIME_DEVICE_CHECKER_H
 
-#include "Device.h"
+#include "ForwardingDevice.h"
 #include "Plan/Ranks.h"
 
 #include <vector>
@@ -16,33 +16,13 @@ namespace xlc::runtime {
 /// Every byte of poison; four of them are a NaN, eight the integer -1.
 constexpr unsigned char poison = 0xff;
 
-class Checker final : public Device {
+class Checker final : public ForwardingDevice {
 public:
   /// `arena` is memory of `device`.
   Checker(const Plan &plan, int rank, Device &device, char *arena);
 
   /// Runs the call on the image. Operands and workspace are addresses in the arena.
   void run(const plan::CallT &call, const CallOperands &operands) override;
-
-  DeviceMemory allocate(uint64_t bytes) override { return device.allocate(bytes); }
-  DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) override { return device.allocateAt(place, bytes); }
-  void prepare(const plan::CallT &call) override { device.prepare(call); }
-  void write(char *to, const void *from, uint64_t bytes) override { device.write(to, from, bytes); }
-  void read(void *to, const char *from, uint64_t bytes) override { device.read(to, from, bytes); }
-  void fill(char *to, unsigned char value, uint64_t bytes) override { device.fill(to, value, bytes); }
-  void beginAction(uint64_t index) override { device.beginAction(index); }
-  void endAction(uint64_t index) override { device.endAction(index); }
-  void endStep() override { device.endStep(); }
-  int64_t mark() override { return device.mark(); }
-  int64_t timeOf(int64_t mark) override { return device.timeOf(mark); }
-  std::vector<OutsideBytes> measureOutside() override { return device.measureOutside(); }
-  bool runsAhead() const override { return device.runsAhead(); }
-  void beginRead(unsigned slot, const char *from) override { device.beginRead(slot, from); }
-  float finishRead(unsigned slot) override { return device.finishRead(slot); }
-  Mover &besideCalls() override { return device.besideCalls(); }
-  void copy(const Copy &copy) override { device.copy(copy); }
-  void combine(const Combination &combination) override { device.combine(combination); }
-  void convert(const Conversion &conversion) override { device.convert(conversion); }
 
   /// Poisons what dies with action `index`.
   void poisonAfter(uint64_t index);
@@ -65,7 +45,6 @@ private:
   const Plan &plan;
   const plan::ProgramT &program;
   const int rank;
-  Device &device;
   char *const arena, *const image;
   std::vector<std::vector<Range>> dying; ///< what no buffer needs any more, by action
   std::vector<char> block, otherBlock;   ///< of the host: what is looked at
