@@ -8,12 +8,11 @@
 #ifndef XLC_LIB_RUNTIME_CUDA_CUDNNGRAPH_H
 #define XLC_LIB_RUNTIME_CUDA_CUDNNGRAPH_H
 
-#include "Cudnn.h"
+#include "CudnnEngine.h"
 #include "xlc/Runtime/LibraryShapes.h"
 
 #include <array>
 #include <deque>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,13 +29,6 @@ struct Filter {
   std::array<int64_t, 2> strides, dilations, pads, padsBehind;
 };
 
-/// Which engines are taken.
-enum class Engines : uint8_t {
-  Any,
-  Repeatable, ///< products of the operands as they are, added up in float32 and in one order
-  Exact,      ///< and none of float32 by tensor cores: what IEEE says of each operation holds
-};
-
 /// The same memory, columns as rows.
 Sizes transposed(const Sizes &sizes);
 
@@ -45,7 +37,8 @@ public:
   using Tensor = size_t; ///< its id
 
   Graph(const Library &library, const Device &device, std::string what)
-      : library(library), device(device), what(std::move(what)) {}
+      : descriptors(library, std::move(what)), device(device), engine(descriptors, device) {}
+  Graph(const Graph &) = delete;
 
   Tensor operand(const Sizes &sizes, DataType type) { return add(sizes, type, false, false); }
   Tensor value(const Sizes &sizes, DataType type = DataType::F32) { return add(sizes, type, true, false); }
@@ -68,7 +61,7 @@ public:
   /// Chooses an engine, by the heuristic's order among those with at most this workspace. None: says why.
   std::optional<std::string> finalize(int64_t mostWorkspace, Engines engines = Engines::Any);
   /// Whether the engine says of itself that it uses them.
-  bool usesTensorCores() const;
+  bool usesTensorCores() const { return engine.usesTensorCores(); }
   /// With the operands' addresses in the order in which they were made.
   void run(std::span<char *const> operands, char *workspace, void *stream) const;
 
@@ -77,25 +70,17 @@ public:
 
 private:
   Tensor add(const Sizes &sizes, DataType type, bool isVirtual, bool isByValue);
-  OwnedDescriptor make(Kind kind) const;
-  template <class T> void set(Descriptor of, Attribute attribute, Type type, const T &value) const;
-  template <class Range> void setAll(Descriptor of, Attribute attribute, Type type, const Range &values) const;
   void setTensor(Descriptor of, Attribute attribute, Tensor tensor) const;
-  void finish(Descriptor made) const;
   void addOperation(OwnedDescriptor operation);
-  std::vector<OwnedDescriptor> findEngines(HeuristicsMode mode) const;
-  std::vector<Note> notesOf(Descriptor configuration) const;
-  bool isTaken(Descriptor configuration, Engines engines) const;
-  bool tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why);
 
-  const Library &library;
+  const Descriptors descriptors;
   const Device device;
-  const std::string what;
   std::vector<OwnedDescriptor> tensors, parts, operations;
   std::vector<int64_t> operands; ///< ids, as a pack of addresses has them; those of numbers stand behind
   std::deque<float> numbers;     ///< which do not move
   std::vector<int64_t> numberIds;
-  OwnedDescriptor graph, configuration, plan;
+  OwnedDescriptor graph;
+  Engine engine;
 };
 
 } // namespace xlc::runtime::cudnn
