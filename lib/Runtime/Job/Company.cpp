@@ -27,12 +27,13 @@ void HostCompany::lookAfter() {
   if (gone == Peers::starter)
     world.stop().raise(Exit::RankFailed, "error: the process that started the ranks has gone");
   else if (gone)
-    world.stop().raise(Exit::RankFailed, fmt::format("error: {}: its process has gone", world.describeRank(*gone)));
+    world.stop().raise(Exit::RankFailed,
+                       fmt::format("error: {}: its process has gone", world.whereabouts.describeRank(*gone)));
 }
 
 void HostCompany::readArena(int rank, uint64_t offset, uint64_t bytes, void *to) {
-  if (world.areArenasShared())
-    return std::memcpy(to, world.arenaOf(rank) + offset, bytes), void();
+  if (world.arenas.areShared())
+    return std::memcpy(to, world.arenas.of(rank) + offset, bytes), void();
   Inquiry &inquiry = world.inquiry();
   for (uint64_t done = 0; done < bytes;) {
     uint64_t some = std::min(bytes - done, Inquiry::most);
@@ -62,7 +63,7 @@ Exit HostCompany::awaitEnd(const Left &left) {
   uint32_t exit = 0;
   for (; (exit = world.board().exit.load(std::memory_order_acquire)) == 0; lookAfter()) {
     world.stop().throwIfRaised();
-    if (!world.areArenasShared())
+    if (!world.arenas.areShared())
       answer(left);
     std::this_thread::sleep_for(moment);
   }

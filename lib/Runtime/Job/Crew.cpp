@@ -117,7 +117,7 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
                 clearBar();
                 say(text);
               }},
-      watchdog(world, world.watches() ? options.timeout : 0) {
+      watchdog(world, world.whereabouts.areTold() ? options.timeout : 0) {
   checkGraph(plan, options);
   if (std::string note = speaks && values.allFromFile ? values.file->describeUnused() : ""; !note.empty())
     say(note);
@@ -133,7 +133,7 @@ void Crew::runSteps(int rank) {
   DeviceSetup onMachine = setup;
   onMachine.machine = machine.get();
   self.device = target.makeDevice(onMachine, rank);
-  self.arena = world.allocateArena(rank, *self.device);
+  self.arena = world.arenas.allocate(rank, *self.device);
   self.device->fill(self.arena.begin, options.check ? poison : 0, bytes);
   initializeStates(plan, values, rank, {self.device.get(), self.arena.begin});
   if (world.isTraced())

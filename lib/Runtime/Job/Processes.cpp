@@ -30,7 +30,8 @@ Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &sign
     Request::raise(world.request().signal, (uint64_t)signal.load(std::memory_order_relaxed));
     std::optional<Children::Ended> ended = children.wait(tick);
     if (ended && board.exit == 0 && world.reportOf(ended->rank).hasEnded == 0)
-      stop.raise(Exit::RankFailed, fmt::format("error: {}: {}", world.describeRank(ended->rank), ended->how));
+      stop.raise(Exit::RankFailed,
+                 fmt::format("error: {}: {}", world.whereabouts.describeRank(ended->rank), ended->how));
     if (!stop.isRaised())
       continue;
     failed = failed.value_or(now());

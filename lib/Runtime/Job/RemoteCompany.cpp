@@ -46,7 +46,8 @@ RemoteCompany::RemoteCompany(const World &world, Carrier &carrier) : world(world
 /// Perhaps for want of memory, of which the message needs some: then without the place.
 void RemoteCompany::fail(const std::string &why) {
   try {
-    world.stop().raise(Exit::RankFailed, fmt::format("error: {}: {}", world.describeRank(carrier.rank()), why));
+    world.stop().raise(Exit::RankFailed,
+                       fmt::format("error: {}: {}", world.whereabouts.describeRank(carrier.rank()), why));
   } catch (const std::bad_alloc &) {
     world.stop().raise(Exit::RankFailed, why);
   }
@@ -113,12 +114,12 @@ void RemoteCompany::tellWhereabouts() {
   for (uint64_t i = 0; i < pulsesPerRank; ++i) {
     const Pulse &pulse = world.pulses()[(uint64_t)carrier.rank() * pulsesPerRank + i];
     uint32_t state = pulse.state;
-    if (state == Pulse::WaitsForRanks && !world.isWaiting(carrier.rank(), pulse))
+    if (state == Pulse::WaitsForRanks && !world.whereabouts.isWaiting(carrier.rank(), pulse))
       state = Pulse::Works;
     sight.streams[i] = {pulse.beats, pulse.step, pulse.action, pulse.call, state};
   }
   for (int rank = 0; rank < carrier.size(); ++rank)
-    if (world.isWatcher(rank) && rank != carrier.rank())
+    if (world.whereabouts.isWatcher(rank) && rank != carrier.rank())
       carrier.note(rank, Whereabouts, bytesOfValue(sight), Carrier::Behind::IsLeftOut);
 }
 
@@ -131,7 +132,7 @@ void RemoteCompany::takeWhereabouts(int from, std::span<const char> bytes) {
     pulse.step = seen.step, pulse.action = seen.action, pulse.call = seen.call, pulse.state = seen.state;
     pulse.beats = seen.beats;
   }
-  world.lastHeard(from) = now();
+  world.whereabouts.lastHeard(from) = now();
 }
 
 /// Rank 0 says it. Others wait for that, since launchers end all processes as soon as one has ended with an error; where
@@ -220,7 +221,7 @@ Exit RemoteCompany::awaitEnd(const Left &left) {
       return question.from == (uint64_t)Exit::Done ? Exit::Done : failureOf(question.from);
     check(question, left);
     const char *from = question.what == Question::Arena ? left.arena + question.from : world.addressOf(question.from);
-    if (question.what == Question::Arena && !world.areArenasOfHost()) {
+    if (question.what == Question::Arena && !world.arenas.areOfHost()) {
       staged.resize(question.bytes);
       left.device.read(staged.data(), from, question.bytes);
       from = staged.data();

@@ -93,9 +93,9 @@ std::string Watchdog::describeLate() const {
   bool isAnyWaiting = false;
   for (int rank = 0; rank < (int)rankCount(world.plan); ++rank) {
     const Pulse &pulse = world.pulses()[(uint64_t)rank * pulsesPerRank];
-    bool waits = pulse.state == Pulse::WaitsForRanks && world.isWaiting(rank, pulse);
+    bool waits = pulse.state == Pulse::WaitsForRanks && world.whereabouts.isWaiting(rank, pulse);
     isAnyWaiting |= waits;
-    if (world.isSilent(rank))
+    if (world.whereabouts.isSilent(rank))
       silent.push_back(fmt::format("rank {}", rank));
     else if (!waits)
       late.push_back(fmt::format("rank {}", rank));
@@ -113,16 +113,17 @@ std::string Watchdog::describeLate() const {
 std::string Watchdog::describe() const {
   std::vector<std::string> hanging, waiting;
   for (int rank = 0; rank < (int)rankCount(world.plan); ++rank) {
-    if (world.isSilent(rank)) {
-      hanging.push_back(world.describeRank(rank));
+    if (world.whereabouts.isSilent(rank)) {
+      hanging.push_back(world.whereabouts.describeRank(rank));
       continue;
     }
     for (uint64_t stream = 0; stream < pulsesPerRank; ++stream) {
       const Pulse &pulse = world.pulses()[(uint64_t)rank * pulsesPerRank + stream];
-      if (pulse.state == Pulse::Works || (pulse.state == Pulse::WaitsForRanks && !world.isWaiting(rank, pulse)))
-        hanging.push_back(world.describePulse(rank, pulse));
+      if (pulse.state == Pulse::Works ||
+          (pulse.state == Pulse::WaitsForRanks && !world.whereabouts.isWaiting(rank, pulse)))
+        hanging.push_back(world.whereabouts.describePulse(rank, pulse));
       else if (pulse.state == Pulse::WaitsForRanks)
-        waiting.push_back(world.describePulse(rank, pulse));
+        waiting.push_back(world.whereabouts.describePulse(rank, pulse));
     }
   }
   std::string since = fmt::format("nothing has happened for {:.3g} s", quiet);

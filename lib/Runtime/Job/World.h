@@ -3,10 +3,12 @@
 #ifndef XLC_LIB_RUNTIME_JOB_WORLD_H
 #define XLC_LIB_RUNTIME_JOB_WORLD_H
 
+#include "Arenas.h"
 #include "Device/Executor.h"
 #include "Device/Target.h"
 #include "Fabric/Waiter.h"
 #include "Progress.h"
+#include "Whereabouts.h"
 
 #include <functional>
 
@@ -47,8 +49,8 @@ public:
   /// Memory of this process alone, in which ranks are threads.
   void provide() { commons.provide(); }
   /// A file of `sharedBytes()` bytes, mapped at `begin`: it holds the arenas of all ranks too.
-  void provide(int sharedFile, char *begin) { file = sharedFile, commons.provide(begin); }
-  uint64_t sharedBytes() const { return arenaOffsets.back(); }
+  void provide(int sharedFile, char *begin) { arenas.share(sharedFile), commons.provide(begin); }
+  uint64_t sharedBytes() const { return arenas.end(); }
 
   Fabric &ranksMeet() const { return *fabric; }
   StopSignal &stop() const { return commons.stop(); }
@@ -57,7 +59,7 @@ public:
   Inquiry &inquiry() const { return commons.at(inquiryPlace); }
   Board &board() const { return commons.at(boardPlace); }
   RankReport &reportOf(int rank) const { return commons.at(reports, rank); }
-  Pulse *pulses() const { return &commons.at(pulsePlace); }
+  Pulse *pulses() const { return whereabouts.pulses(); }
   bool isTraced() const { return eventsPerRank > 0; }
   RankTrace traceOf(int rank) const;
 
@@ -73,30 +75,11 @@ public:
   uint64_t commonsBytes() const { return commons.size(); }
   /// The wire to ranks on other hosts, which have commons of their own; null: there are none.
   bool isWired() const { return wire != nullptr; }
-  /// Whether this process is told of all ranks where they are: rank 0 is, and the last one, if rank 0 hangs.
-  bool watches() const { return !wire || isWatcher(wire->rank()); }
-  bool isWatcher(int rank) const { return rank == 0 || rank + 1 == (int)rankCount(plan); }
   /// Whether it falls to the caller, which watches, to say what all watchers see: to the first who asks, of several hosts to rank 0's as
   /// long as it is there.
-  bool claimNote() const { return (!wire || wire->rank() == 0 || isSilent(0)) && !board().isLateNoted.exchange(true); }
-  /// When another host's process has last told where its rank is, in nanoseconds; 0: never.
-  std::atomic<int64_t> &lastHeard(int rank) const { return commons.at(heard, (uint64_t)rank); }
-
-  /// Memory for the arena of a rank.
-  DeviceMemory allocateArena(int rank, Device &device) const;
-  /// Of any rank, where processes share them.
-  char *arenaOf(int rank) const { return commons.addressOf(arenaOffsets[rank]); }
-  bool areArenasShared() const { return file >= 0 && isOnHost; }
-  /// Whether they are memory of the host.
-  bool areArenasOfHost() const { return isOnHost; }
-
-  /// Whether a process on another host has not told for a while where its rank is: it was stopped, or cannot be reached.
-  bool isSilent(int rank) const;
-  /// Whether what a rank waits for has not come yet. Of another host's, its process has told so.
-  bool isWaiting(int rank, const Pulse &pulse) const;
-  /// Where a rank, or one of its streams, was seen last: "rank 1, step 3, action '...'".
-  std::string describeRank(int rank) const { return describePulse(rank, pulses()[(uint64_t)rank * pulsesPerRank]); }
-  std::string describePulse(int rank, const Pulse &pulse) const;
+  bool claimNote() const {
+    return (!wire || wire->rank() == 0 || whereabouts.isSilent(0)) && !board().isLateNoted.exchange(true);
+  }
 
   const Plan &plan;
   const int spins;
@@ -111,16 +94,15 @@ private:
   const Wire *const wire;
   const std::unique_ptr<Fabric> fabric;
   const uint64_t eventsPerRank;
-  const bool isOnHost; ///< devices are this host's processors
   const Piece<Board> boardPlace;
-  const Piece<Inquiry> inquiryPlace; ///< where they are not
+  const Piece<Inquiry> inquiryPlace; ///< where devices are not this host's processors
   const Piece<RankReport> reports;
-  const Piece<Pulse> pulsePlace;
-  const Piece<std::atomic<int64_t>> heard; ///< where there is a wire
   const Piece<std::atomic<uint64_t>> eventCounts;
   const Piece<TraceEvent> events;
-  std::vector<uint64_t> arenaOffsets; ///< by rank, in the file; and its end
-  int file = -1;
+
+public:
+  const Whereabouts whereabouts;
+  Arenas arenas; ///< behind all else of the commons
 };
 
 } // namespace xlc::runtime

@@ -1,0 +1,34 @@
+// See Arenas.h.
+#include "Arenas.h"
+
+#include "Plan/Ranks.h"
+
+namespace xlc::runtime {
+namespace {
+
+constexpr uint64_t hugePage = 2 << 20;
+
+std::vector<uint64_t> placeArenas(const Plan &plan, bool isOnHost, uint64_t begin) {
+  std::vector<uint64_t> offsets;
+  auto place = [&](uint64_t bytes) {
+    begin = (begin + hugePage - 1) / hugePage * hugePage;
+    offsets.push_back(begin);
+    begin += bytes;
+  };
+  for (uint32_t rank = 0; rank < rankCount(plan); ++rank)
+    place(isOnHost ? programOf(plan, (int)rank).arena : 0);
+  place(0);
+  return offsets;
+}
+
+} // namespace
+
+Arenas::Arenas(const Plan &plan, const Commons &commons, bool isOnHost)
+    : plan(plan), commons(commons), isOnHost(isOnHost), offsets(placeArenas(plan, isOnHost, commons.size())) {}
+
+DeviceMemory Arenas::allocate(int rank, Device &device) const {
+  uint64_t bytes = programOf(plan, rank).arena;
+  return areShared() ? device.allocateAt({file, offsets[(size_t)rank], of(rank)}, bytes) : device.allocate(bytes);
+}
+
+} // namespace xlc::runtime
