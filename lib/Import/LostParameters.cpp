@@ -1,10 +1,5 @@
-// What cannot be trained as PyTorch trains it, and what was concluded from weak evidence.
-//
-// The signature lists every parameter. One that nothing in the graph reads was folded into a constant (1 + w), merged
-// with an equal one, or rearranged so that it is not recognised; training would go on without it, and the loss would
-// fall all the same. So it is an error, unless the spec leaves the parameter as it is, or the file shows that PyTorch
-// does not read it either. The old exporter has no list: there, what was computed at export may hold parameters.
-#include "ParameterPlanner.h"
+// See LostParameters.h.
+#include "LostParameters.h"
 
 #include "FoldedConstants.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,56 +7,22 @@
 using namespace llvm;
 using namespace xlc::onnx;
 
-/// The constant that was computed from the parameter `name`, as far as its place says: it has the name of a result in
-/// PyTorch, and its reader is in the parameter's module or in the nearest one around it. Null where there is none.
-const FileTensor *ParameterPlanner::findFolded(StringRef name) const {
-  StringRef home = splitName(name).first;
-  for (StringRef scope = home;; scope = splitName(scope).first) {
-    for (const ParameterPlan::Constant &constant : result.constants) {
-      const FileTensor &tensor = model.initializers[constant.initializer];
-      bool mayStand = isMadeUp(tensor.name) ? scope == home && tensor.numElements() > 1 : !isMadeOfNothing(tensor.name);
-      if (mayStand && llvm::any_of(constant.nodes, [&](unsigned node) { return model.nodes[node].scope == scope; }))
-        return &tensor;
-    }
-    if (scope.empty())
-      return nullptr;
-  }
-}
-
-/// Whether the constant of this name was made of no parameter: by its name, or since it is a mask,
-/// or the sine or cosine of positions.
-bool ParameterPlanner::isMadeOfNothing(StringRef constant) const {
-  if (isNamedAsConstant(constant))
-    return true;
-  auto found = llvm::find_if(model.initializers, [&](const FileTensor &tensor) { return tensor.name == constant; });
-  if (found == model.initializers.end())
-    return false;
-  ValuedTensor tensor(found->shape, readValues(*found, int64_t(1) << 22));
-  StringRef kind = kindOfValue(constant);
-  return isMask(tensor) || ((kind == "sin" || kind == "cos") && isSinusoidTable(tensor));
-}
-
-/// Whether every call that may have read a parameter is still in the file, or made none of one.
-bool ParameterPlanner::isComplete() const {
-  return names.traced.isPresent() &&
-         llvm::all_of(names.traced.open(), [&](const auto &value) { return isMadeOfNothing(value.getKey()); });
-}
-
-void ParameterPlanner::reportLost() {
+void LostParameters::reportLost(ParameterPlan &plan, StringSet<> accounted) const {
+  FoldedParameters found(model, names, plan);
   for (const std::string &name : model.signature.parameters)
     if (!accounted.contains(name))
-      result.lost.push_back(name);
+      plan.lost.push_back(name);
   refuseFolded(model, norms, spec.trainable, accounted, diagnostics);
   std::vector<std::string> folded, rearranged, unread;
-  for (const std::string &name : result.lost) {
+  for (const std::string &name : plan.lost) {
     if (accounted.contains(name) || !matchesPatterns(name, spec.trainable))
       continue;
     if (names.traced.isMentioned(name))
       rearranged.push_back(name);
-    else if (findFolded(name))
+    else if (found.find(name))
       folded.push_back(name);
-    else if (isComplete())
-      note("'" + name + "' is read by nothing, as in PyTorch: not trained");
+    else if (found.isComplete())
+      notes("'" + name + "' is read by nothing, as in PyTorch: not trained");
     else
       unread.push_back(name);
   }
@@ -72,7 +33,7 @@ void ParameterPlanner::reportLost() {
                         "; " + adviseExport(model) + ", or leave them as they are with trainable: " + "[\"*\", \"!" +
                         missing.front() + "\"]");
   };
-  const FileTensor *part = folded.empty() ? nullptr : findFolded(folded.front());
+  const FileTensor *part = folded.empty() ? nullptr : found.find(folded.front());
   complain(folded, "computed with",
            "once and for all ('" + (part ? part->name : "") + "' stands for what it made of the first), so that they " +
                "cannot be trained");
@@ -83,7 +44,7 @@ void ParameterPlanner::reportLost() {
 }
 
 /// What the exporter computed may have begun with the values of a parameter, and was merged with it.
-void ParameterPlanner::reportMerged() {
+void LostParameters::reportMerged() const {
   std::vector<std::string> merged;
   const Read *first = nullptr;
   for (const std::vector<Read> &of : reads)
@@ -102,18 +63,18 @@ void ParameterPlanner::reportMerged() {
 
 /// Without a signature: what the exporter computed is a parameter where it is a transpose, and otherwise unknown. A
 /// number of few digits is mostly a constant.
-void ParameterPlanner::reportComputed() {
+void LostParameters::reportComputed(const ParameterPlan &plan, OneValues &values) const {
   std::vector<std::string> computed, plain;
   const Node *reader = nullptr;
   for (unsigned i = 0; i < model.initializers.size(); ++i)
     for (const Read &read : reads[i]) {
       const FileTensor &tensor = model.initializers[i];
       const std::string &name = read.isAlias ? model.nodes[read.node].outputs[0] : tensor.name;
-      if (names.hasSignature() || !read.isComputed || result.uses.count({read.node, read.input}) ||
+      if (names.hasSignature() || !read.isComputed || plan.uses.count({read.node, read.input}) ||
           !matchesPatterns(name, spec.trainable))
         continue;
-      bool isConstant = !read.isAlias && tensor.numElements() == 1 && hasOneValue(i) && isPlain(*uniform[i], 3) &&
-                        findFoldedSource(model, result, spec, {i, {read.node}}).empty();
+      bool isConstant = !read.isAlias && tensor.numElements() == 1 && values.has(i) && isPlain(*values.find(i), 3) &&
+                        findFoldedSource(model, plan, spec, {i, {read.node}}).empty();
       std::vector<std::string> &list = isConstant ? plain : computed;
       if (!llvm::is_contained(list, name))
         list.push_back(name);
@@ -133,27 +94,27 @@ void ParameterPlanner::reportComputed() {
                         adviseExport(model));
 }
 
-void ParameterPlanner::warn() {
+void LostParameters::warn(const ParameterPlan &plan, const WeakEvidence &weak, const ParameterTies &ties) const {
   std::vector<std::string> madeUp;
-  for (const Parameter &parameter : result.parameters)
-    if (nameless.contains(parameter.name))
+  for (const Parameter &parameter : plan.parameters)
+    if (weak.nameless.contains(parameter.name))
       madeUp.push_back(parameter.name);
   if (!madeUp.empty())
     diagnostics.warning(
-        "the file does not name " + Twine(madeUp.size()) + " of its " + Twine(result.parameters.size()) +
+        "the file does not name " + Twine(madeUp.size()) + " of its " + Twine(plan.parameters.size()) +
         " parameters; they are called " + listNames(madeUp) +
         ", and trained as they stand: torch.onnx.export(..., dynamo=True) leaves their names; where the "
         "model computes them (W + B A, W * scale), xlc_export leaves what they are computed from");
-  if (!copies.empty())
+  if (!weak.copies.empty())
     diagnostics.warning(
         "these begin with the values of another layer and are taken as copies that go their own ways: " +
-        listNames(copies) + "; where they are one parameter, say so with tie");
-  for (const auto &[other, name] : doubtful)
+        listNames(weak.copies) + "; where they are one parameter, say so with tie");
+  for (const auto &[other, name] : ties.getDoubtful())
     diagnostics.error("'" + other + "' begins with the values of '" + name +
                       "' and the file holds them once: one parameter, or two that begin equal; tie: [[" + name + ", " +
                       other + "]] says one, untie: [" + other + "] says two");
-  if (!guessed.empty())
+  if (!weak.guessed.empty())
     diagnostics.warning("these begin as one repeated number that the file holds once, and are taken as parameters of "
                         "their own: " +
-                        listNames(guessed) + "; where they are one, say so with tie");
+                        listNames(weak.guessed) + "; where they are one, say so with tie");
 }

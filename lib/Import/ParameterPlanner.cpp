@@ -27,7 +27,6 @@ ParameterPlan ParameterPlanner::plan() {
   for (auto [tensor, of] : llvm::zip(model.initializers, reads))
     if (tensor.numElements() == 0) // a constant: there is nothing to train
       of.clear();
-  untied.insert_range(spec.untie);
   dropComputedVectors();
   joinTwins();
   findMerging();
@@ -38,22 +37,16 @@ ParameterPlan ParameterPlanner::plan() {
       assign(i);
   restoreBiases();
   result.findConstants(model, norms);
-  nameUnread();
-  tieAsAsked();
+  ties.nameUnread(FoldedParameters(model, names, result));
+  ties.tieAsAsked(positions);
   sort();
   result.addBuffers(model, norms, diagnostics);
-  reportLost();
-  reportMerged();
-  reportComputed();
-  warn();
+  LostParameters lost(model, norms, spec, names, reads, diagnostics, notes.stream);
+  lost.reportLost(result, ties.accounted());
+  lost.reportMerged();
+  lost.reportComputed(result, values);
+  lost.warn(result, weak, ties);
   return std::move(result);
-}
-
-bool ParameterPlanner::hasOneValue(unsigned index) {
-  auto [entry, isNew] = uniform.try_emplace(index);
-  if (isNew)
-    entry->second = findOneValue(model.initializers[index]);
-  return entry->second.has_value();
 }
 
 bool ParameterPlanner::isMatrixOfParameters(unsigned index) const {
@@ -70,14 +63,14 @@ bool ParameterPlanner::isTransposeOfUnknown(unsigned index) const {
 /// A vector that lost its name may be a parameter with further dimensions, or computed from one that kept it: the
 /// values tell.
 void ParameterPlanner::dropComputedVectors() {
-  InitializerValues values(model);
+  InitializerValues elements(model);
   auto isNamed = [&](unsigned i) {
     return names.isOwnName(model.initializers[i].name) && !reads[i].empty() && !reads[i].front().name.empty();
   };
   for (unsigned i = 0; i < model.initializers.size(); ++i) {
     bool isVector = llvm::any_of(reads[i], [](const Read &read) { return read.isVector; });
-    for (unsigned other = 0; isVector && !hasOneValue(i) && other < model.initializers.size(); ++other)
-      if (other != i && isNamed(other) && isComputedFrom(values[i], values[other])) {
+    for (unsigned other = 0; isVector && !values.has(i) && other < model.initializers.size(); ++other)
+      if (other != i && isNamed(other) && isComputedFrom(elements[i], elements[other])) {
         for (Read &read : reads[i])
           read.name.clear(), read.isVector = false, read.isComputed = true;
         break;
@@ -107,8 +100,8 @@ void ParameterPlanner::joinTwins() {
       }
     if (staysApart(index, *twin))
       continue;
-    note("'" + model.initializers[index].name + "' has the values of '" + model.initializers[twin->initializer].name +
-         "'" + (twin->isTransposed ? ", transposed" : "") + ": one parameter");
+    notes("'" + model.initializers[index].name + "' has the values of '" + model.initializers[twin->initializer].name +
+          "'" + (twin->isTransposed ? ", transposed" : "") + ": one parameter");
     result.isParameter[index] = true;
     for (Read &read : reads[index]) {
       read.isTransposed = twin->isTransposed;
@@ -124,11 +117,11 @@ bool ParameterPlanner::staysApart(unsigned index, const Twin &twin) {
   if (reads[twin.initializer].empty()) // which was found to be derived from a parameter: so is this one
     return reads[index].clear(), true;
   const Read &read = reads[index].front(), &other = reads[twin.initializer].front();
-  bool isUntied = untied.contains(read.name), isCopy = areSiblings(read.name, other.name);
+  bool isUntied = ties.isUntied(read.name), isCopy = areSiblings(read.name, other.name);
   if (isUntied)
-    wasUntied.insert(read.name);
+    ties.useUntie(read.name);
   if (isCopy && !isUntied && !(read.isTraced && other.isTraced))
-    copies.push_back(read.name);
+    weak.copies.push_back(read.name);
   return isUntied || isCopy || (read.isTraced && other.isTraced && read.name != other.name);
 }
 
@@ -141,9 +134,9 @@ void ParameterPlanner::findMerging() {
   for (unsigned i = 0; i < model.initializers.size(); ++i) {
     if (llvm::any_of(reads[i], [](const Read &read) { return read.isAlias; }))
       return;
-    if (reads[i].empty() || reads[i].front().name.empty() || !hasOneValue(i))
+    if (reads[i].empty() || reads[i].front().name.empty() || !values.has(i))
       continue;
-    std::string key = std::to_string(*uniform[i]) + describeShape(model.initializers[i].shape);
+    std::string key = std::to_string(*values.find(i)) + describeShape(model.initializers[i].shape);
     if (!seen.insert(key).second)
       return;
   }
@@ -154,35 +147,35 @@ void ParameterPlanner::findMerging() {
 std::string ParameterPlanner::keyOf(const Read &read, unsigned index) {
   if (read.isPassive)
     return "";
-  if (untied.contains(read.name))
+  if (ties.isUntied(read.name))
     return read.name;
   auto isNaming = [](const Read &at) { return !at.name.empty() && !at.isPassive; };
   auto own = llvm::find_if(reads[index], [&](const Read &at) { return isNaming(at) && !at.isAlias; });
   const Read &first = own == reads[index].end() ? *llvm::find_if(reads[index], isNaming) : *own;
   std::string lead = names.isOwnName(model.initializers[index].name) ? model.initializers[index].name : first.name;
   if (names.hasSignature())
-    return hasOneValue(index) || read.isTraced || areSiblings(read.name, lead) ? read.name : "";
-  if (read.isAlias && (read.isSibling || hasOneValue(index) || areSiblings(read.name, lead)))
-    return names.isOwnName(model.nodes[read.node].outputs[0]) || hasOneValue(index) ? model.nodes[read.node].outputs[0]
-                                                                                    : read.name;
+    return values.has(index) || read.isTraced || areSiblings(read.name, lead) ? read.name : "";
+  if (read.isAlias && (read.isSibling || values.has(index) || areSiblings(read.name, lead)))
+    return names.isOwnName(model.nodes[read.node].outputs[0]) || values.has(index) ? model.nodes[read.node].outputs[0]
+                                                                                   : read.name;
   // The module that has the parameter may read it often; another one's is another parameter.
   bool isOwn = names.isOwnName(lead) && splitName(lead).first == model.nodes[read.position].scope;
-  return mayMerge && hasOneValue(index) && !isOwn ? read.place : "";
+  return mayMerge && values.has(index) && !isOwn ? read.place : "";
 }
 
-std::vector<ParameterPlanner::Group> ParameterPlanner::group(unsigned index) {
-  std::vector<Group> groups;
+std::vector<ParameterReads> ParameterPlanner::group(unsigned index) {
+  std::vector<ParameterReads> groups;
   StringMap<size_t> byKey;
   StringSet<> seen;
   auto add = [&](const Read &read, const std::string &key) {
     auto [entry, isNew] = byKey.try_emplace(key, groups.size());
     if (isNew)
       groups.emplace_back();
-    Group &to = groups[entry->second];
+    ParameterReads &to = groups[entry->second];
     to.reads.push_back(read);
     bool isGuess = mayMerge && !key.empty() && entry->second > 0;
     const std::string &name = isGuess ? read.place : read.name;
-    for (const std::string &each : {name, accounted.contains(read.tie) ? std::string() : read.tie})
+    for (const std::string &each : {name, ties.accounted().contains(read.tie) ? std::string() : read.tie})
       if (!each.empty() && seen.insert(key + "\n" + each).second)
         to.names.push_back(each);
   };
@@ -202,46 +195,46 @@ void ParameterPlanner::assign(unsigned index) {
   if (!checkStoredType(tensor, diagnostics))
     return;
   result.isParameter[index] = true;
-  std::vector<Group> groups = group(index);
+  std::vector<ParameterReads> groups = group(index);
   if (groups.size() > 1)
-    note("'" + tensor.name + "' stands for " + Twine(groups.size()) + " parameters of equal initial value: split");
-  for (Group &entry : groups) {
+    notes("'" + tensor.name + "' stands for " + Twine(groups.size()) + " parameters of equal initial value: split");
+  for (ParameterReads &entry : groups) {
     if (groups.size() == 1)
       addOwnName(entry, index);
-    bool isNamed = chooseName(entry, tensor);
+    bool isNamed = ties.chooseName(entry, tensor);
     const std::string &name = entry.names.front();
     std::string guess = entry.reads.front().guess;
     if (groups.size() > 1 && mayMerge) {
-      guessed.push_back(name);
+      weak.guessed.push_back(name);
       guess = "the file holds its initial value once, which several nodes read";
-    } else if (&entry != &groups.front() && !hasOneValue(index) && !entry.reads.front().isTraced &&
-               !untied.contains(name)) {
-      copies.push_back(name);
+    } else if (&entry != &groups.front() && !values.has(index) && !entry.reads.front().isTraced &&
+               !ties.isUntied(name)) {
+      weak.copies.push_back(name);
       guess = "it begins with the values of another layer, as a copy of that does";
     }
-    if (groups.size() > 1 && untied.contains(name))
-      wasUntied.insert(name);
+    if (groups.size() > 1 && ties.isUntied(name))
+      ties.useUntie(name);
     addParameter(index, entry, isNamed, std::move(guess));
   }
 }
 
 /// The initializer's own name is one of the parameter's, even if no node says so: it is read in another module, or
 /// by aliases only.
-void ParameterPlanner::addOwnName(Group &entry, unsigned index) {
+void ParameterPlanner::addOwnName(ParameterReads &entry, unsigned index) {
   const std::string &own = model.initializers[index].name;
-  if (!names.isOwnName(own) || llvm::is_contained(entry.names, own) || untied.contains(own))
+  if (!names.isOwnName(own) || llvm::is_contained(entry.names, own) || ties.isUntied(own))
     return;
   const Read &read = entry.reads.front();
   if (names.hasSignature() && (read.isTraced || areSiblings(own, read.name)))
     return;
-  if (names.hasSignature() ? hasOneValue(index) : entry.reads.front().isSibling)
+  if (names.hasSignature() ? values.has(index) : entry.reads.front().isSibling)
     return;
   if (!names.hasSignature())
     entry.names.clear();
   entry.names.push_back(own);
 }
 
-void ParameterPlanner::addParameter(unsigned index, const Group &entry, bool isNamed, std::string guess) {
+void ParameterPlanner::addParameter(unsigned index, const ParameterReads &entry, bool isNamed, std::string guess) {
   const FileTensor &tensor = model.initializers[index];
   const std::string &name = entry.names.front();
   Parameter parameter;
@@ -257,9 +250,9 @@ void ParameterPlanner::addParameter(unsigned index, const Group &entry, bool isN
   if (first.isVector)
     parameter.shape = {tensor.numElements()};
   if (isLost)
-    note("'" + tensor.name + "' is '" + name + "'" + (parameter.isTransposed ? ", transposed" : ""));
+    notes("'" + tensor.name + "' is '" + name + "'" + (parameter.isTransposed ? ", transposed" : ""));
   if (!isNamed || first.mayBeComputed)
-    nameless.insert(name);
+    weak.nameless.insert(name);
   unsigned position = UINT_MAX;
   for (const Read &read : entry.reads) {
     TensorView view;
@@ -273,8 +266,7 @@ void ParameterPlanner::addParameter(unsigned index, const Group &entry, bool isN
     result.uses[{read.node, read.input}] = {(int)result.parameters.size(), view};
     position = std::min(position, read.position);
   }
-  accounted.insert(name);
-  taken.insert(name);
+  ties.take(name);
   positions.push_back(position);
   result.parameters.push_back(std::move(parameter));
 }
@@ -284,14 +276,25 @@ void ParameterPlanner::restoreBiases() {
     auto use = result.uses.find({node, input});
     return use == result.uses.end() ? StringRef() : StringRef(result.parameters[use->second.parameter].name);
   };
-  for (const VanishedBias &bias : findVanishedBiases(model, names, accounted, nameOf)) {
+  for (const VanishedBias &bias : findVanishedBiases(model, names, ties.accounted(), nameOf)) {
     result.vanishedBiases[bias.node] = (int)result.parameters.size();
     Parameter &parameter = result.parameters.emplace_back();
     parameter.name = bias.name, parameter.shape = {bias.size};
     positions.push_back(bias.node);
-    accounted.insert(bias.name), taken.insert(bias.name);
-    note("'" + bias.name + "' was dropped because it was zero: restored");
+    ties.take(bias.name);
+    notes("'" + bias.name + "' was dropped because it was zero: restored");
   }
+}
+
+/// The signature's order; without one, the order of use.
+void ParameterPlanner::sort() {
+  std::vector<int> sorted;
+  for (size_t i = 0; i < result.parameters.size(); ++i)
+    if (!result.parameters[i].name.empty())
+      sorted.push_back((int)i);
+  auto orderOf = [&](int i) { return std::make_tuple(names.rank(result.parameters[i].name), positions[i], i); };
+  llvm::sort(sorted, [&](int a, int b) { return orderOf(a) < orderOf(b); });
+  result.keep(sorted);
 }
 
 ParameterPlan xlc::onnx::inferParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,

@@ -1,15 +1,12 @@
-// Which names are one parameter: those that the evidence ties, and those that the spec ties or unties. PyTorch calls a
-// tied parameter by the name that it lists first.
-#include "ParameterPlanner.h"
+// See ParameterTies.h.
+#include "ParameterTies.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace xlc::onnx;
 
-/// Puts PyTorch's name in front: the signature's first, the initializer's own, or one that a node gives. Returns
-/// whether the file says that name.
-bool ParameterPlanner::chooseName(Group &entry, const FileTensor &tensor) {
+bool ParameterTies::chooseName(ParameterReads &entry, const FileTensor &tensor) {
   auto rankOf = [&](const std::string &name) {
     return std::make_pair(names.rank(name), names.hasSignature() || name != tensor.name);
   };
@@ -34,40 +31,38 @@ bool ParameterPlanner::chooseName(Group &entry, const FileTensor &tensor) {
   return false;
 }
 
-void ParameterPlanner::tie(const std::string &other, const std::string &name) {
-  result.ties.emplace_back(other, name);
-  note("'" + other + "' is tied to '" + name + "': one parameter");
+void ParameterTies::tie(const std::string &other, const std::string &name) {
+  plan.ties.emplace_back(other, name);
+  notes("'" + other + "' is tied to '" + name + "': one parameter");
   tied.push_back(other);
   if (!names.hasSignature() && splitName(other).second != splitName(name).second) // ties are mostly of one leaf name
     doubtful.emplace_back(other, name);
-  accounted.insert(other);
+  named.insert(other);
   tiedFirst.insert(name);
 }
 
-/// A tied parameter may have been made in a module that never runs, such as a `shared` embedding that encoder and
-/// decoder use as theirs: then the signature lists that name before all others of the tie, and PyTorch calls it so.
-void ParameterPlanner::nameUnread() {
+void ParameterTies::nameUnread(const FoldedParameters &folded) {
   for (const std::string &name : model.signature.parameters) {
-    Parameter *parameter = accounted.contains(name) || names.traced.isMentioned(name) ? nullptr : findTied(name);
+    Parameter *parameter = named.contains(name) || names.traced.isMentioned(name) ? nullptr : findTied(name, folded);
     if (!parameter)
       continue;
     std::string old = parameter->name;
     parameter->name = name;
     parameter->guess = "nothing reads it, and it is listed before '" + old + "', which is tied";
     tie(old, name);
-    accounted.insert(name), taken.insert(name);
+    take(name);
   }
 }
 
 /// The one parameter that may be tied to `name`, which nothing reads. Not where an expression that the exporter folded
 /// stands in that module's place.
-Parameter *ParameterPlanner::findTied(const std::string &name) {
-  if (findFolded(name))
+Parameter *ParameterTies::findTied(const std::string &name, const FoldedParameters &folded) {
+  if (folded.find(name))
     return nullptr;
   auto [module, leaf] = splitName(name);
   Parameter *only = nullptr, *below = nullptr;
   unsigned count = 0, countBelow = 0;
-  for (Parameter &parameter : result.parameters) {
+  for (Parameter &parameter : plan.parameters) {
     auto [home, last] = splitName(parameter.name);
     if (last != leaf || names.rank(name) >= names.rank(parameter.name))
       continue;
@@ -75,8 +70,8 @@ Parameter *ParameterPlanner::findTied(const std::string &name) {
       only = &parameter, ++count;
     // `predictions.bias` is `predictions.decoder.bias`, where the decoder's weight is tied as well.
     StringRef from = home;
-    if (isComplete() && from.consume_front(module) && from.starts_with(".") &&
-        llvm::any_of(result.ties, [&](const auto &pair) {
+    if (folded.isComplete() && from.consume_front(module) && from.starts_with(".") &&
+        llvm::any_of(plan.ties, [&](const auto &pair) {
           return splitName(pair.first).first == home || splitName(pair.second).first == home;
         }))
       below = &parameter, ++countBelow;
@@ -85,9 +80,9 @@ Parameter *ParameterPlanner::findTied(const std::string &name) {
 }
 
 /// The parameter of this name, or a complaint that names the nearest.
-std::optional<int> ParameterPlanner::findParameter(StringRef key, const std::string &name) {
+std::optional<int> ParameterTies::findParameter(StringRef key, const std::string &name) {
   SmallVector<StringRef> all;
-  for (auto [i, parameter] : llvm::enumerate(result.parameters))
+  for (auto [i, parameter] : llvm::enumerate(plan.parameters))
     if (parameter.name == name)
       return (int)i;
     else
@@ -99,10 +94,10 @@ std::optional<int> ParameterPlanner::findParameter(StringRef key, const std::str
   return std::nullopt;
 }
 
-void ParameterPlanner::tieAsAsked() {
+void ParameterTies::tieAsAsked(std::vector<unsigned> &positions) {
   auto first = [&](const std::string &name) { // of the names of its parameter
-    auto tie = llvm::find_if(result.ties, [&](const auto &pair) { return pair.first == name; });
-    return tie == result.ties.end() ? name : tie->second;
+    auto tie = llvm::find_if(plan.ties, [&](const auto &pair) { return pair.first == name; });
+    return tie == plan.ties.end() ? name : tie->second;
   };
   for (const std::vector<std::string> &list : spec.tie)
     for (const std::string &name : ArrayRef(list).drop_front()) {
@@ -113,13 +108,13 @@ void ParameterPlanner::tieAsAsked() {
       std::optional<int> first = findParameter("tie", list.front()), other = findParameter("tie", name);
       if (!first || !other || *first == *other)
         continue;
-      Parameter &kept = result.parameters[*first], &gone = result.parameters[*other];
+      Parameter &kept = plan.parameters[*first], &gone = plan.parameters[*other];
       if (kept.shape != gone.shape)
         diagnostics.error(spec, "tie",
                           "tie needs parameters of one shape; '" + kept.name + "' is " + describeShape(kept.shape) +
                               ", '" + gone.name + "' is " + describeShape(gone.shape));
       else
-        replace(*other, *first);
+        replace(*other, *first, positions);
     }
   for (const std::string &name : spec.untie)
     if (!wasUntied.contains(name)) {
@@ -131,21 +126,10 @@ void ParameterPlanner::tieAsAsked() {
     }
 }
 
-void ParameterPlanner::replace(int from, int to) {
-  note("'" + result.parameters[from].name + "' is tied to '" + result.parameters[to].name + "', as the spec asks");
+void ParameterTies::replace(int from, int to, std::vector<unsigned> &positions) {
+  notes("'" + plan.parameters[from].name + "' is tied to '" + plan.parameters[to].name + "', as the spec asks");
   positions[to] = std::min(positions[to], positions[from]);
-  result.readInstead(from, to);
-  result.ties.emplace_back(result.parameters[from].name, result.parameters[to].name);
-  result.parameters[from].name.clear(); // sort() drops it
-}
-
-/// The signature's order; without one, the order of use.
-void ParameterPlanner::sort() {
-  std::vector<int> sorted;
-  for (size_t i = 0; i < result.parameters.size(); ++i)
-    if (!result.parameters[i].name.empty())
-      sorted.push_back((int)i);
-  auto orderOf = [&](int i) { return std::make_tuple(names.rank(result.parameters[i].name), positions[i], i); };
-  llvm::sort(sorted, [&](int a, int b) { return orderOf(a) < orderOf(b); });
-  result.keep(sorted);
+  plan.readInstead(from, to);
+  plan.ties.emplace_back(plan.parameters[from].name, plan.parameters[to].name);
+  plan.parameters[from].name.clear(); // the planner drops it when it sorts
 }

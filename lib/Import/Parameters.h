@@ -9,6 +9,17 @@
 
 namespace xlc::onnx {
 
+/// Lines that say what was undone or concluded; none where `stream` is null.
+struct Notes {
+  llvm::raw_ostream *stream;
+
+  Notes(llvm::raw_ostream *stream) : stream(stream) {}
+  void operator()(const llvm::Twine &text) const {
+    if (stream)
+      *stream << text << "\n";
+  }
+};
+
 /// An initial value that is not the initializer's: float32, row-major, of the parameter's shape.
 struct InitialValue {
   std::string file; ///< where `offset` is, or empty: then it is `bytes`

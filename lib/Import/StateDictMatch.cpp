@@ -5,8 +5,7 @@
 //   some                                  neither: an error that names those that are not there
 //
 // What initialisation makes by the dozen (ones, zeros) says nothing and does not vote; nor does what is frozen, which
-// another training may share. Ties are entries of equal random numbers, but for those of sibling layers, which begin as
-// copies of one another, and for those that the file keeps apart, each under its own name.
+// another training may share.
 #include "StateDictMatch.h"
 
 #include "ConstantTensor.h"
@@ -25,69 +24,19 @@ static ArrayRef<float> elementsOf(const FileTensor &tensor) {
 
 StateDictMatch::StateDictMatch(Model &model, const StateDict &dict, const ParameterNames &names, const Spec &spec,
                                FileDiagnostics &diagnostics)
-    : model(model), dict(dict), names(names), spec(spec), diagnostics(diagnostics) {}
+    : model(model), dict(dict), names(names), spec(spec), diagnostics(diagnostics),
+      ties(entries, byName, model, names, spec, diagnostics) {}
 
 bool StateDictMatch::compare(const StringSet<> &buffers) {
-  findPrefix(buffers);
-  findStoredTypes();
-  if (!readEntries(buffers) || !checkNames() || !readInitializers())
-    return false;
-  findTies();
-  return tieAsAsked() && decide();
-}
-
-/// Whether all of `names`, with another prefix, are in `others`.
-static bool areIn(const StringSet<> &names, const StringSet<> &others, StringRef removed, StringRef added) {
-  return llvm::all_of(names.keys(), [&](StringRef name) {
-    return name.consume_front(removed) && others.contains((added + name).str());
-  });
-}
-
-/// Whoever exports a module that holds the model has names with a prefix (m.), and who saves a wrapped one, too
-/// (module.). Where all names agree but for one prefix, there is no doubt.
-void StateDictMatch::findPrefix(const StringSet<> &buffers) {
-  StringSet<> known = findKnown(), own;
-  for (const StateTensor &tensor : dict.tensors())
-    if (tensor.isFloat())
-      own.insert(tensor.name);
-  if (llvm::any_of(own.keys(), [&](StringRef name) { return known.contains(name); }))
-    return;
-  bool isListed = names.hasSignature();
-  if (!isListed)
-    for (StringRef buffer : buffers.keys())
-      known.erase(buffer);
-  std::set<std::pair<std::string, std::string>> tried, found; // what is added, what is removed
-  for (StringRef name : own.keys())
-    for (StringRef other : known.keys()) {
-      StringRef with = other, without = name;
-      with = with.consume_back(name) && with.ends_with(".") ? with : "";
-      without = without.consume_back(other) && without.ends_with(".") ? without : "";
-      if (with.empty() == without.empty() || !tried.emplace(with, without).second)
-        continue;
-      if (isListed ? areIn(own, known, without, with) : areIn(known, own, with, without))
-        found.emplace(with, without);
-    }
-  if (found.size() == 1)
-    std::tie(added, removed) = *found.begin();
-}
-
-std::string StateDictMatch::callInModel(const std::string &name) const {
-  return removed.empty() ? added + name : name.substr(removed.size());
-}
-
-/// All names that the file says PyTorch had.
-StringSet<> StateDictMatch::findKnown() const {
-  StringSet<> known = names.findKnown();
-  if (model.record)
-    for (const ExportRecord::Tensor &recorded : model.record->parameters)
-      known.insert_range(recorded.ties);
-  return known;
+  StatePrefix prefix(model, dict, names, buffers);
+  findStoredTypes(prefix);
+  return readEntries(prefix, buffers) && checkNames() && readInitializers() && ties.find(byContent) && decide();
 }
 
 /// Where the exporter lists all names, one that it does not list is of another module.
 bool StateDictMatch::checkNames() {
   std::vector<std::string> strangers;
-  StringSet<> known = findKnown();
+  StringSet<> known = findKnownNames(model, names);
   for (const StateEntry &entry : entries)
     if (names.hasSignature() && !known.contains(entry.called) && !entry.isBuffer && !entry.isFrozen)
       strangers.push_back("'" + entry.name() + "'");
@@ -100,10 +49,10 @@ bool StateDictMatch::checkNames() {
 }
 
 /// `model.double()` exports parameters that are read as float32, which is what the state dict is compared with.
-void StateDictMatch::findStoredTypes() {
+void StateDictMatch::findStoredTypes(const StatePrefix &prefix) {
   StringSet<> called;
   for (const StateTensor &tensor : dict.tensors())
-    called.insert(callInModel(tensor.name));
+    called.insert(prefix.callInModel(tensor.name));
   std::map<int, int64_t> elements;
   bool isDouble = false;
   for (const FileTensor &tensor : model.initializers) {
@@ -126,11 +75,11 @@ bool StateDictMatch::read(const StateEntry &entry, std::vector<float> &elements)
   return true;
 }
 
-bool StateDictMatch::readEntries(const StringSet<> &buffers) {
+bool StateDictMatch::readEntries(const StatePrefix &prefix, const StringSet<> &buffers) {
   std::vector<float> elements;
   std::set<std::string> converted;
   for (const StateTensor &tensor : dict.tensors()) {
-    std::string called = callInModel(tensor.name);
+    std::string called = prefix.callInModel(tensor.name);
     if (!tensor.isFloat())
       continue; // whole numbers: counters, masks
     if (tensor.type != "F32")
@@ -185,76 +134,10 @@ bool StateDictMatch::isNamed(unsigned index) const {
   return byName.contains(name) || names.isOwnName(name);
 }
 
-int StateDictMatch::findRecorded(const ExportRecord::Tensor &recorded) const {
-  auto found = byName.find(recorded.name);
-  for (const std::string &tie : recorded.ties)
-    found = found == byName.end() ? byName.find(tie) : found;
-  return found == byName.end() ? -1 : found->second;
-}
-
 bool StateDictMatch::fits(int entry, unsigned index) const {
   const StateEntry &of = entries[entry];
   return model.initializers[index].shape == of.shape() &&
          (!isSame || !contents[index] || of.content == *contents[index]);
-}
-
-void StateDictMatch::tieAsRecorded() {
-  for (const ExportRecord::Tensor &recorded : model.record->parameters) {
-    int first = findRecorded(recorded);
-    for (const std::string &tie : recorded.ties)
-      if (auto other = byName.find(tie); other != byName.end())
-        entries[other->second].tied = first;
-    if (first >= 0)
-      entries[first].isFrozen |= !recorded.requiresGradient;
-  }
-}
-
-void StateDictMatch::findTies() {
-  if (model.record)
-    return tieAsRecorded();
-  auto rankOf = [&](int e) { return std::make_tuple(names.rank(entries[e].called), entries[e].own < 0, e); };
-  for (const auto &[key, alike] : byContent) {
-    std::vector<int> sorted = alike;
-    llvm::sort(sorted, [&](int a, int b) { return rankOf(a) < rankOf(b); });
-    for (auto [at, e] : llvm::enumerate(sorted))
-      for (int first : ArrayRef(sorted).take_front(at)) {
-        const StateEntry &a = entries[first], &b = entries[e];
-        bool isShared = a.tensor->offset == b.tensor->offset, isKeptApart = a.own >= 0 && b.own >= 0 && a.own != b.own;
-        bool isTie = a.tied == first && a.shape() == b.shape() && a.ownContent == b.ownContent && !a.isBuffer &&
-                     (isShared || (!a.content.isUniform && !areSiblings(a.name(), b.name()) && !isKeptApart));
-        if (isTie && !llvm::is_contained(spec.untie, b.name()) && entries[e].tied == e)
-          entries[e].tied = first;
-      }
-  }
-}
-
-/// Ties that only the spec knows: the first of each list stays, with its values.
-bool StateDictMatch::tieAsAsked() {
-  SmallVector<StringRef> all;
-  StringMap<int> own;
-  for (auto [e, entry] : llvm::enumerate(entries))
-    all.push_back(entry.name()), own[entry.name()] = (int)e;
-  bool isGood = true;
-  for (const std::vector<std::string> &list : spec.tie)
-    for (const std::string &name : list) {
-      auto first = own.find(list.front()), other = own.find(name);
-      if (other == own.end()) {
-        std::optional<StringRef> nearest = findNearest(name, all);
-        diagnostics.error(spec, "tie",
-                          "tie names '" + name + "', which is not a parameter" +
-                              (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
-        isGood = false;
-      } else if (first != own.end() && entries[first->second].shape() != entries[other->second].shape()) {
-        diagnostics.error(spec, "tie",
-                          "tie needs parameters of one shape; '" + list.front() + "' is " +
-                              describeShape(entries[first->second].shape()) + ", '" + name + "' is " +
-                              describeShape(entries[other->second].shape()));
-        isGood = false;
-      } else if (first != own.end()) {
-        entries[other->second].tied = entries[first->second].tied;
-      }
-    }
-  return isGood;
 }
 
 bool StateDictMatch::isView(int entry, unsigned index, const TensorView &view) {

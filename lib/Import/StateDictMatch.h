@@ -2,27 +2,9 @@
 #ifndef XLC_IMPORT_STATEDICTMATCH_H
 #define XLC_IMPORT_STATEDICTMATCH_H
 
-#include "ParameterNames.h"
-#include "StateDict.h"
-#include "TensorContent.h"
+#include "StateTies.h"
 
 namespace xlc::onnx {
-
-/// A tensor of the state dict that may be a parameter.
-struct StateEntry {
-  const StateTensor *tensor = nullptr;
-  std::string called;       ///< what the model calls it: with or without a prefix that all names share
-  TensorContent content;    ///< in the type that the file stores
-  TensorContent ownContent; ///< as the state dict has it
-  int storedType = 1;       ///< ONNX's number of that type: `model.half()` exports rounded values
-  int own = -1;             ///< the initializer that has its name
-  int tied = -1;            ///< the entry whose parameter it is: itself, or an earlier one
-  bool isBuffer = false;
-  bool isFrozen = false; ///< as `trainable` says
-
-  const std::string &name() const { return tensor->name; }
-  const std::vector<int64_t> &shape() const { return tensor->shape; }
-};
 
 class StateDictMatch {
 public:
@@ -53,7 +35,7 @@ public:
   /// The exporter may have merged equal initializers: no two are equal.
   bool mayBeMerged = true;
   /// The entry of a parameter of the file's record, under any of its names; -1: none.
-  int findRecorded(const ExportRecord::Tensor &recorded) const;
+  int findRecorded(const ExportRecord::Tensor &recorded) const { return ties.findRecorded(recorded); }
   /// Whether an initializer has the entry's shape and, of the same training, its values.
   bool fits(int entry, unsigned index) const;
   /// Why `entry` is not found, in a few words after its name.
@@ -62,18 +44,12 @@ public:
   bool isNamed(unsigned index) const;
 
 private:
-  void findPrefix(const llvm::StringSet<> &buffers);
-  llvm::StringSet<> findKnown() const;
-  std::string callInModel(const std::string &name) const;
   bool checkNames();
   /// The entry's elements in the type that the file stores.
   bool read(const StateEntry &entry, std::vector<float> &elements);
-  bool readEntries(const llvm::StringSet<> &buffers);
-  void findStoredTypes();
+  bool readEntries(const StatePrefix &prefix, const llvm::StringSet<> &buffers);
+  void findStoredTypes(const StatePrefix &prefix);
   bool readInitializers();
-  void findTies();
-  void tieAsRecorded();
-  bool tieAsAsked();
   bool decide();
   bool isFound(int entry);
   bool mayBeAbsent(int entry) const;
@@ -85,13 +61,13 @@ private:
   const ParameterNames &names;
   const Spec &spec;
   FileDiagnostics &diagnostics;
-  std::vector<std::optional<TensorContent>> contents;                 ///< per initializer; none: absent, or no floats
-  std::map<std::pair<int64_t, uint64_t>, std::vector<int>> byContent; ///< (count, unordered) -> entries
-  std::map<std::pair<int64_t, uint64_t>, std::vector<unsigned>> holders; ///< the same of initializers
+  StateTies ties;
+  std::vector<std::optional<TensorContent>> contents; ///< per initializer; none: absent, or no floats
+  EntriesByContent byContent;
+  std::map<std::pair<int64_t, uint64_t>, std::vector<unsigned>> holders; ///< (count, unordered) -> initializers
   std::vector<std::optional<std::vector<int>>> like;
   llvm::StringMap<int> storedTypes; ///< of float initializers, by name
   int commonType = 1;               ///< that of most of them
-  std::string added, removed;       ///< in front of all names
 };
 
 /// "'a' and 2 more" of what is not as it should be, each with why: "'a' (why), 'b' (why), 'c' (why) and 4 more".

@@ -3,11 +3,30 @@
 #define XLC_IMPORT_TENSORVALUES_H
 
 #include "xlc/Onnx/Model.h"
+#include <map>
 
 namespace xlc::onnx {
 
 /// The number that all elements are; none where they differ, or where values are absent.
 std::optional<float> findOneValue(const FileTensor &tensor);
+
+/// The same of several, each of which is read once.
+class OneValues {
+public:
+  explicit OneValues(const std::vector<FileTensor> &tensors) : tensors(tensors) {}
+
+  std::optional<float> find(unsigned index) {
+    auto [entry, isNew] = found.try_emplace(index);
+    if (isNew)
+      entry->second = findOneValue(tensors[index]);
+    return entry->second;
+  }
+  bool has(unsigned index) { return find(index).has_value(); }
+
+private:
+  const std::vector<FileTensor> &tensors;
+  std::map<unsigned, std::optional<float>> found;
+};
 
 /// All elements as floats; empty where they are absent, or more than `maximum`.
 std::vector<float> readValues(const FileTensor &tensor, int64_t maximum);
