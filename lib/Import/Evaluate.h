@@ -79,6 +79,9 @@ std::string inferSplit(const Node &node, const ConstantTensor *sizes, int64_t si
 XLC_EVALUATE_RULES(XLC_DECLARE)
 #undef XLC_DECLARE
 
+/// Produces a result whose numbers are rounded to its type: floats to float32, integers to their bits.
+bool produceRounded(Evaluation &e, ConstantTensor result);
+
 } // namespace xlc::onnx
 
 #endif

@@ -1,101 +1,12 @@
-// Matching ops to library calls. An einsum letter stands in two or three of (a, b, y), which makes it
-//
-//     in a, b, y: batch      in a, y: m      in b, y: n      in a, b: k
-//
-// Each letter is a factor with a size and a stride in each operand (0 where absent). Two factors of a group are one
-// longer factor if, in every operand, the outer one's stride is the inner one's extent. What remains of m or n beside
-// one factor is moved to the batch, where the operand that lacks it has stride 0.
+// Matching ops to library calls, but for contractions (ContractCalls.cpp).
 #include "xlc/Kernels/LibraryCalls.h"
+#include "CallMemory.h"
 #include "xlc/Dialect/Exec/Exec.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace xlc;
 
 namespace {
-
-struct Factor {
-  int64_t size, a, b, y;
-};
-using Factors = SmallVector<Factor, 4>;
-
-SmallVector<int64_t> stridesOf(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return {};
-  return strides;
-}
-
-/// Joins neighbouring factors; outermost first, by the strides in y, then in a.
-Factors mergeFactors(Factors factors) {
-  llvm::sort(factors, [](const Factor &p, const Factor &q) {
-    return std::tuple(std::abs(p.y), std::abs(p.a), p.size) > std::tuple(std::abs(q.y), std::abs(q.a), q.size);
-  });
-  Factors merged;
-  for (const Factor &inner : factors) {
-    Factor *outer = merged.empty() ? nullptr : &merged.back();
-    if (outer && outer->a == inner.size * inner.a && outer->b == inner.size * inner.b &&
-        outer->y == inner.size * inner.y)
-      *outer = {outer->size * inner.size, inner.a, inner.b, inner.y};
-    else
-      merged.push_back(inner);
-  }
-  return merged;
-}
-
-/// The factor of a group along which y is contiguous, else the longest; the others go to the batch.
-Factor takeFactor(Factors factors, Factors &batch) {
-  if (factors.empty())
-    return {1, 1, 1, 1};
-  auto weight = [](const Factor &factor) { return std::pair(factor.y == 1, factor.size); };
-  auto *taken = llvm::max_element(factors, [&](const Factor &p, const Factor &q) { return weight(p) < weight(q); });
-  Factor result = *taken;
-  factors.erase(taken);
-  llvm::append_range(batch, factors);
-  return result;
-}
-
-/// Letters and strides of one of (a, b, y).
-struct Side {
-  StringRef letters;
-  SmallVector<int64_t> strides;
-
-  bool has(char c) const { return letters.contains(c); }
-  int64_t stride(char c) const { return has(c) ? strides[letters.find(c)] : 0; }
-};
-
-struct Groups {
-  Factors batch, m, n, k;
-};
-
-/// With a bias, n is the letter of y's last dimension alone.
-Groups groupLetters(const Side &a, const Side &b, const Side &y, const llvm::MapVector<char, int64_t> &sizes,
-                    bool bias) {
-  Groups groups;
-  for (auto [c, size] : sizes) {
-    if (size == 1)
-      continue;
-    bool biased = bias && c != y.letters.back();
-    Factors &group = !y.has(c)              ? groups.k
-                     : a.has(c) && b.has(c) ? groups.batch
-                     : a.has(c)             ? groups.m
-                     : biased               ? groups.batch
-                                            : groups.n;
-    group.push_back({size, a.stride(c), b.stride(c), y.stride(c)});
-  }
-  return groups;
-}
-
-/// None for types that no library call has.
-std::optional<runtime::FloatType> floatOf(MemRefType type) {
-  Type element = type.getElementType();
-  if (element.isF32())
-    return runtime::FloatType::F32;
-  if (element.isBF16())
-    return runtime::FloatType::BF16;
-  return element.isF16() ? std::optional(runtime::FloatType::F16) : std::nullopt;
-}
 
 bool areFloats(ArrayRef<MemRefType> memory) {
   return llvm::all_of(memory, [](MemRefType type) { return type.getElementType().isF32(); });
@@ -160,44 +71,6 @@ runtime::Epilogue xlc::findEpilogue(Operation *op) {
   return epilogue;
 }
 
-std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemRefType memoryA, MemRefType memoryB,
-                                                      MemRefType memoryY, runtime::Epilogue epilogue) {
-  std::optional<runtime::FloatType> operands = floatOf(memoryA), made = floatOf(memoryY);
-  constexpr auto f32 = runtime::FloatType::F32;
-  bool bias = epilogue.bias, isWhole = !bias && !epilogue.hasBeside();
-  if (!operands || floatOf(memoryB) != operands || (made != f32 && made != operands) || (!isWhole && made != operands))
-    return std::nullopt;
-  Side a{op.getLettersA(), stridesOf(memoryA)}, b{op.getLettersB(), stridesOf(memoryB)};
-  Side y{op.getLettersY(), stridesOf(memoryY)};
-  llvm::MapVector<char, int64_t> sizes;
-  for (auto [side, value] : {std::pair(&y, op.getY()), std::pair(&a, op.getA())})
-    for (auto [c, size] : llvm::zip_equal(side->letters, cast<ShapedType>(value.getType()).getShape()))
-      sizes.insert({c, size});
-
-  // The last letter of y belongs along n: a bias lies there, and so does y's contiguous dimension.
-  LibraryContract result;
-  result.swapped = !y.letters.empty() && !b.has(y.letters.back());
-  if (result.swapped)
-    std::swap(a, b);
-  if (bias && (y.letters.empty() || a.has(y.letters.back())))
-    return std::nullopt;
-  Groups groups = groupLetters(a, b, y, sizes, bias);
-  Factors k = mergeFactors(groups.k);
-  if (k.size() > 1)
-    return std::nullopt;
-  Factors batch = groups.batch;
-  Factor m = takeFactor(mergeFactors(groups.m), batch), n = takeFactor(mergeFactors(groups.n), batch);
-  Factor depth = k.empty() ? Factor{1, 1, 1, 1} : k.front();
-  auto &shape = result.shape;
-  shape.m = m.size, shape.n = n.size, shape.k = depth.size;
-  shape.aM = m.a, shape.aK = depth.a, shape.bK = depth.b, shape.bN = n.b, shape.yM = m.y, shape.yN = n.y;
-  for (const Factor &factor : mergeFactors(batch))
-    shape.batch.push_back({factor.size, factor.a, factor.b, factor.y});
-  shape.epilogue = epilogue;
-  shape.operands = *operands, shape.result = *made;
-  return result;
-}
-
 /// How the bias lies: 0 along what it is repeated over. Fails where its keys are not one after the other.
 static LogicalResult describeBias(MemRefType type, runtime::AttentionShape &shape) {
   SmallVector<int64_t> strides = stridesOf(type);
@@ -213,6 +86,7 @@ static LogicalResult describeBias(MemRefType type, runtime::AttentionShape &shap
 }
 
 std::optional<runtime::AttentionShape> xlc::findAttentionShape(Operation *op, ArrayRef<MemRefType> operands) {
+  assert(op->hasTrait<graph::Attention>() && "operands are read by their numbers");
   auto forward = dyn_cast<graph::AttentionOp>(op);
   auto backward = dyn_cast<graph::AttentionBackwardOp>(op);
   // Operands q, k, v [, out, lse, dout] [, bias], results [out, lse] or [dq, dk, dv].
@@ -256,6 +130,7 @@ static int64_t countOf(ArrayRef<int64_t> shape) {
 }
 
 std::optional<ScatterShape> xlc::findScatterShape(Operation *op, ArrayRef<MemRefType> memory) {
+  assert(op->hasTrait<graph::ScatterAdd>() && "memory is that of indices, updates and result");
   auto whole = dyn_cast<graph::ScatterAddOp>(op);
   bool isRounded = whole && graph::isNarrow(memory.back().getElementType());
   if (!llvm::all_of(memory, isContiguous) || !areFloats(memory.drop_front().drop_back(isRounded)))
@@ -297,6 +172,7 @@ static std::vector<runtime::WindowDim> windowDims(Value x, Value y, ArrayRef<int
 }
 
 std::optional<runtime::ConvolutionShape> xlc::findConvolutionShape(Operation *op, ArrayRef<MemRefType> memory) {
+  assert(op->hasTrait<graph::Convolution>() && "which operand is a window's follows from the op");
   std::optional<runtime::FloatType> type = floatOf(memory.front());
   if (!type || !llvm::all_of(memory, [&](MemRefType each) { return isContiguous(each) && floatOf(each) == type; }))
     return std::nullopt;
@@ -322,6 +198,7 @@ std::optional<runtime::ConvolutionShape> xlc::findConvolutionShape(Operation *op
 }
 
 std::optional<PoolShape> xlc::findPoolShape(Operation *op, ArrayRef<MemRefType> memory) {
+  assert(op->hasTrait<graph::MaxPool>() && "memory is that of x first");
   if (!llvm::all_of(memory, isContiguous) || !areFloats(memory))
     return std::nullopt;
   auto describe = [](auto op, bool backward, Value x, Value y) {

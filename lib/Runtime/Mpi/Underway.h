@@ -1,5 +1,6 @@
-// What the engine's thread has given to MPI and what has not ended yet: messages, in batches of which each has a word that is
-// counted up at its end, and notes, which are heard as they come. Calls of MPI that fail throw std::runtime_error.
+// What the engine's thread has given to MPI and what has not ended yet: messages, in batches of which each has a word
+// that is counted up at its end, and notes, which are heard as they come. Calls of MPI that fail throw
+// std::runtime_error.
 #ifndef XLC_LIB_RUNTIME_MPI_UNDERWAY_H
 #define XLC_LIB_RUNTIME_MPI_UNDERWAY_H
 

@@ -1,4 +1,5 @@
-// What the simulated devices of a process have in common: in which order work is done, which calls fail, what was asked for.
+// What the simulated devices of a process have in common: in which order work is done, which calls fail, what was
+// asked for.
 //
 //     XLC_SIMULATE_ORDER   early: as soon as it can; late: when the host waits for it; random[:SEED] (the default, seed 0)
 //     XLC_SIMULATE_FAIL    K: the K-th call of all libraries fails; NAME: each of this function; NAME:K: the K-th of this function

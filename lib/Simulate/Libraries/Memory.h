@@ -1,5 +1,6 @@
-// The memory of a simulated device, and the check that each access to it is ordered with all others: of each byte is known
-// which queue touched it last, and when by that queue's clock. An access that its queue's clock does not have behind it is a race.
+// The memory of a simulated device, and the check that each access to it is ordered with all others: of each byte is
+// known which queue touched it last, and when by that queue's clock. An access that its queue's clock does not have
+// behind it is a race.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_MEMORY_H
 #define XLC_LIB_SIMULATE_LIBRARIES_MEMORY_H
 
@@ -12,8 +13,8 @@
 
 namespace xlc::simulate {
 
-/// When a queue touched each byte of a region last, by its clock. Most of a region is left alone, so it is kept by pages; and most of
-/// what is large is touched by whole pages, whose bytes are alike.
+/// When a queue touched each byte of a region last, by its clock. Most of a region is left alone, so it is kept by
+/// pages; and most of what is large is touched by whole pages, whose bytes are alike.
 class Touches {
 public:
   static constexpr uint64_t kPage = 4096;

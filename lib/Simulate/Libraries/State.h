@@ -1,5 +1,5 @@
-// What the simulated driver keeps of a device: streams as queues, with what they have been given and when they run, and memory.
-// Captures and graphs are in Capture.h, memory in Memory.h, what devices have in common in Machine.h.
+// What the simulated driver keeps of a device: streams as queues, with what they have been given and when they run,
+// and memory. Captures and graphs are in Capture.h, memory in Memory.h, what devices have in common in Machine.h.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_STATE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_STATE_H
 
@@ -70,8 +70,8 @@ struct State {
   bool endCaptures();
   /// Of all queues, one that can go on; false: none can.
   bool runAny();
-  /// All that can be run now, for another rank that waits for it. Whom this waits for is asked for the same moment's sake, so that
-  /// no question goes around twice.
+  /// All that can be run now, for another rank that waits for it. Whom this waits for is asked for the same moment's
+  /// sake, so that no question goes around twice.
   void goOn(TimePoint when);
 
   /// What is wrong with an access by the item that runs now, or nothing. Notes it.

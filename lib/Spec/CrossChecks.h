@@ -1,0 +1,31 @@
+// Checks of which values of a spec go together, for the table in CrossCheck.cpp. Each says all that is wrong.
+#ifndef XLC_LIB_SPEC_CROSSCHECKS_H
+#define XLC_LIB_SPEC_CROSSCHECKS_H
+
+#include "Choices.h"
+#include "Validate.h"
+#include "xlc/Spec/Spec.h"
+
+namespace xlc::spec {
+
+/// Whether the user has written the key.
+bool isGiven(const Spec &spec, llvm::StringRef key);
+/// Then a note at its place.
+void noteIfGiven(const Spec &spec, llvm::StringRef key, const llvm::Twine &message, SpecErrors &errors);
+
+// CheckPrecision.cpp: what is computed in sixteen bits, and what is kept in them
+void checkKeep(Spec &spec, SpecErrors &errors);
+void checkLossScale(Spec &spec, SpecErrors &errors);
+void checkKeptNarrow(Spec &spec, SpecErrors &errors);
+void checkRounding(Spec &spec, SpecErrors &errors);
+void checkSquares(Spec &spec, SpecErrors &errors);
+void checkProducts(Spec &spec, SpecErrors &errors);
+
+// CheckDevices.cpp: what the devices of the cluster have and do
+void checkDevice(Spec &spec, SpecErrors &errors);
+void checkNodes(Spec &spec, SpecErrors &errors);
+void checkWeightGradients(Spec &spec, SpecErrors &errors);
+
+} // namespace xlc::spec
+
+#endif
