@@ -8,6 +8,7 @@ using namespace xlc;
 static int64_t findLastRead(exec::RunOp run, int64_t time, ArrayRef<exec::BufferOp> buffers) {
   int64_t last = -1;
   for (auto place : run.getPlaces().getAsRange<exec::PlaceAttr>()) {
+    assert(place.getBuffer() < int64_t(buffers.size()) && "the gate of Memory has looked at places");
     exec::BufferOp buffer = buffers[place.getBuffer()];
     bool isNew = buffer.getFirst() == time && buffer.getLast() > buffer.getFirst();
     if (isNew && buffer.getCause() == exec::Cause::residuals)

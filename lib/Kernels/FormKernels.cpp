@@ -171,8 +171,10 @@ private:
     for (Operation *op : body.ops) {
       Operation *copy = inside.clone(*op, mapping);
       copy->removeAttr(graph::kRole);
-      if (isLibraryCall(body.group, op))
+      if (isLibraryCall(body.group, op)) {
+        assert(kernel.getNumArguments() >= op->getNumOperands() && "needArgument gave one to each operand, in order");
         copy->setOperands(kernel.getArguments().take_front(op->getNumOperands()));
+      }
     }
     SmallVector<Value> returned = llvm::map_to_vector(results, [&](Value value) { return mapping.lookup(value); });
     func::ReturnOp::create(inside, kernel.getLoc(), returned);

@@ -56,6 +56,7 @@ bool isForOthers(Value value, SmallVectorImpl<Operation *> &views) {
 
 /// One kernel that does what each of them does.
 func::FuncOp merge(ArrayRef<func::FuncOp> kernels) {
+  assert(llvm::all_of(kernels, isSmallSum) && "what else a kernel does has other domains");
   func::FuncOp first = kernels.front();
   OpBuilder b(first->getContext());
   b.setInsertionPointAfter(first);

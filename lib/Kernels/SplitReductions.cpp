@@ -74,6 +74,10 @@ int64_t chooseChunks(ArrayRef<ReduceOp> reductions, FewestSummed fewest) {
 
 /// The same reduction of each chunk: of [R, C] a [K, C], of all elements a [K].
 Value reduceChunks(OpBuilder &b, ReduceOp op, int64_t chunks) {
+  assert(lengthOf(op) % chunks == 0 && "the number of chunks is chosen so");
+  assert(
+      llvm::equal(op.getDimensions(), llvm::seq<int64_t>(0, op.getDimensions().size())) &&
+      "NormalizeReductions leaves sums over columns and over all elements, whose chunks are rows one after the other");
   auto type = cast<RankedTensorType>(op.getX().getType()), result = cast<RankedTensorType>(op.getType());
   SmallVector<int64_t> cut{chunks, lengthOf(op) / chunks}, partial{chunks};
   llvm::append_range(cut, result.getShape());
@@ -199,6 +203,7 @@ private:
   static void callCarrier(func::CallOp call, const CarriedSums &carried) {
     OpBuilder b(call);
     auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    assert(kernel && call->hasAttr(exec::kSlotName) && "FormKernels names the kernel, and what a call of it writes");
     auto names = llvm::to_vector(call->getAttrOfType<ArrayAttr>(exec::kSlotName));
     auto operands = llvm::map_to_vector(carried.arguments, [&](unsigned i) { return call.getOperand(i); });
     auto rows = func::CallOp::create(b, call.getLoc(), kernel, operands);
@@ -232,6 +237,7 @@ int64_t xlc::chooseCarriedChunks(int64_t rows, int64_t columns, FewestSummed few
 }
 
 std::optional<SplitKernel> xlc::splitReductions(func::FuncOp kernel, FewestSummed fewest) {
+  assert(exec::findKernelKind(kernel) && "FormKernels says of each kernel how it is executed");
   exec::KernelKind kind = *exec::findKernelKind(kernel);
   if (kind != exec::KernelKind::columns && kind != exec::KernelKind::all)
     return std::nullopt;

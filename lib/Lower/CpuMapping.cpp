@@ -48,7 +48,8 @@ Memory CpuFrame::bindOperand(KernelEmitter &e, size_t i) {
     return {operand, e.builder().getI32Type(), {1}};
   Memory memory{operand, request->memory[i].getElementType(), {}};
   int64_t offset;
-  (void)request->memory[i].getStridesAndOffset(memory.strides, offset);
+  [[maybe_unused]] LogicalResult strided = request->memory[i].getStridesAndOffset(memory.strides, offset);
+  assert(succeeded(strided) && "the verifier of exec.view takes no other memory");
   return memory;
 }
 
@@ -86,6 +87,7 @@ void CpuMapping::forPositions(KernelEmitter &e, int64_t size, LaneBody body) {
 }
 
 void CpuMapping::forColumns(KernelEmitter &e, ArrayRef<int64_t> sizes, int64_t, ColumnBody body) {
+  assert(sizes.size() == 1 && "KernelLoops refuses several lengths where totals are not shared");
   function.setExtent(sizes.front(), columnGrain);
   // Several vectors at a time, so that each row read is whole cache lines.
   forRange(e, function.begin(columnGrain), function.end(), chooseWidth(sizes.front(), 4),

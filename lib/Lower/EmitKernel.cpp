@@ -43,6 +43,7 @@ public:
 
   LogicalResult emit() {
     bindOperands();
+    assert(exec::findKernelKind(kernel) && "FormKernels says of each kernel how it is executed");
     exec::KernelKind kind = *exec::findKernelKind(kernel);
     if (llvm::all_of(results, [](const Result &result) { return product(result.shape) == 1; })) {
       int64_t longest = longestReduction();
@@ -78,6 +79,8 @@ private:
     for (size_t i = 0; i < request.memory.size(); ++i)
       memories.push_back(mapping.frame().bindOperand(e, i));
     auto arguments = kernel.getArguments();
+    assert(memories.size() == arguments.size() + request.accumulates.size() &&
+           "a request has the memory of all arguments, then of all results");
     for (auto [argument, memory] : llvm::zip(arguments, memories))
       e.bind(argument, memory);
     for (auto [i, value] : llvm::enumerate(kernel.front().getTerminator()->getOperands())) {

@@ -69,6 +69,7 @@ SmallVector<Value> ColumnSums::begin() {
   SmallVector<Value> sums;
   forKept([&](const Index &, const Lanes &lanes) {
     for (const Result *result : which) {
+      assert(findChunkSum(*result) && "sortResults takes no others for sums of columns");
       graph::Reduction kind = findChunkSum(*result).getKind();
       sums.push_back(e.splat(neutralElement(e, kind, getElementTypeOrSelf(result->value.getType())), lanes.width));
     }
@@ -99,6 +100,7 @@ void ColumnSums::store(const Index &chunk, ArrayRef<Value> sums, ResultStores &s
                     sums.take_front(which.size()));
     sums = sums.drop_front(which.size());
   });
+  assert(sums.empty() && "begin() made as many as a worker keeps");
 }
 
 void ColumnSums::forKept(llvm::function_ref<void(const Index &position, const Lanes &lanes)> body) {

@@ -138,7 +138,8 @@ LogicalResult writeSimulatorImage(const Compilation &compilation, const plan::Pl
   const std::string &path = compilation.request.simulatorImage;
   if (path.empty())
     return success();
-  std::unique_ptr<llvm::MemoryBuffer> object = compilation.getTarget().backend().makeSimulatorObject(*compilation.module, plan);
+  std::unique_ptr<llvm::MemoryBuffer> object =
+      compilation.getTarget().backend().makeSimulatorObject(*compilation.module, plan);
   runtime::OutputFile image(path);
   if (!object || failed(linkImage(ModuleOp(*compilation.module).getLoc(), *object, options, image)))
     return failure();

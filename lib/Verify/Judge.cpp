@@ -60,7 +60,9 @@ Judge::Judge(ModuleOp program, const std::vector<char *> &arenas, const KernelOp
 
 Operation *Judge::innerAt(const Position &at) {
   auto run = cast<exec::RunOp>(actionAt(at));
-  return inner[symbols.lookup<func::FuncOp>(run.getFunction())][at.call];
+  auto &calls = inner[symbols.lookup<func::FuncOp>(run.getFunction())];
+  assert(size_t(at.call) < calls.size() && "the program counts the calls of the function that is judged");
+  return calls[at.call];
 }
 
 char *Judge::addressOf(exec::PlaceAttr place, int rank) {

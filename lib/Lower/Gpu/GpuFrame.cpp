@@ -47,7 +47,8 @@ Memory GpuFrame::bindOperand(KernelEmitter &e, size_t i) {
     return {address, e.builder().getI32Type(), {1}, kAccessBytes};
   Memory memory{address, request->memory[i].getElementType(), {}, request->alignments[i]};
   int64_t offset;
-  (void)request->memory[i].getStridesAndOffset(memory.strides, offset);
+  [[maybe_unused]] LogicalResult strided = request->memory[i].getStridesAndOffset(memory.strides, offset);
+  assert(succeeded(strided) && "the verifier of exec.view takes no other memory");
   return memory;
 }
 

@@ -124,6 +124,7 @@ StepWork findWork(exec::ProgramOp program, bool isDeterministic) {
       work.nodes += nodesOf(exchange.getExchange(), action.getStream());
     } else if (auto run = dyn_cast<exec::RunOp>(action.getOperation())) {
       auto [known, isNew] = ofFunctions.try_emplace(run.getFunction());
+      assert(symbols.lookup<func::FuncOp>(run.getFunction()) && "the verifier of exec.run finds its function");
       if (isNew)
         for (Operation &op : symbols.lookup<func::FuncOp>(run.getFunction()).getOps()) {
           auto collective = dyn_cast<exec::CollectiveOp>(op);
