@@ -8,7 +8,7 @@
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_CAPTURE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_CAPTURE_H
 
-#include "State.h"
+#include "Queue.h"
 
 #include <thread>
 

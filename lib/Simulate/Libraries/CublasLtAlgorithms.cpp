@@ -49,7 +49,8 @@ uint64_t alignmentOf(const Described &described, const Attributes &preference) {
                    alignmentOf(p.d, promised(PreferenceAttribute::AlignmentD)), bias & -bias, beside & -beside});
 }
 
-/// What an algorithm is that was chosen for this product.
+} // namespace
+
 Recipe recipeOf(const Algorithm &algorithm) {
   Recipe recipe;
   std::memcpy(&recipe, &algorithm, sizeof recipe);
@@ -60,8 +61,6 @@ bool isFor(const Product &p, Recipe recipe) {
   recipe.alignment = 0, recipe.workspace = 0;
   return recipe == recipeOf(p);
 }
-
-} // namespace
 
 void choose(const Described &described, const Attributes &preference, int most, Choice *choices, int *found) {
   const Product &p = described.product;

@@ -28,6 +28,10 @@ struct Recipe {
 /// Appends algorithms for a product to `choices`, of which there are `found`, up to `most`.
 void choose(const Described &described, const Attributes &preference, int most, runtime::cublaslt::Choice *choices,
             int *found);
+/// What an algorithm is that was chosen.
+Recipe recipeOf(const runtime::cublaslt::Algorithm &algorithm);
+/// Whether it was for this product.
+bool isFor(const Product &p, Recipe recipe);
 /// Whether the algorithm was chosen for this product, and addresses and workspace are what it was told.
 runtime::cublaslt::Status check(const Product &p, const runtime::cublaslt::Algorithm &algorithm, void *workspace,
                                 size_t bytes, Recipe &recipe);

@@ -4,6 +4,7 @@
 
 #include "Capture.h"
 #include "Image.h"
+#include "State.h"
 
 #include <map>
 #include <set>
@@ -67,7 +68,7 @@ struct Call {
                : initializedIn != getpid()                             ? notInitialized
                : needsContext && (currentDevice < 0 || !context.users) ? invalidContext
                                                                        : success),
-        lock(Machine::get().mutex), state(Machine::get().device(device)) {}
+        lock(Machine::get().mutex), state(State::of(device)) {}
   bool isGood() const { return status == success; }
   /// Whether it may be called now, of a function that has no place in a capture: those of this thread end with it.
   bool isOutsideOfCaptures() {

@@ -1,11 +1,10 @@
 // See Machine.h and Device.h.
 #include "Machine.h"
-#include "State.h"
+#include "Device.h"
 
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 
 namespace xlc::simulate {
 namespace {
@@ -83,23 +82,6 @@ double patience() {
   return text ? std::strtod(text, nullptr) : 60;
 }
 
-/// It ends with the process.
-void goOnWhere(std::function<TimePoint()> lastAsked) {
-  std::thread([lastAsked = std::move(lastAsked)] {
-    for (TimePoint done;; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
-      TimePoint when = lastAsked();
-      if (when <= done)
-        continue;
-      Machine &machine = Machine::get();
-      std::lock_guard lock(machine.mutex);
-      for (const auto &device : machine.devices)
-        if (device)
-          device->goOn(when);
-      done = when;
-    }
-  }).detach();
-}
-
 Machine::Machine() : order(readOrder(getenv("XLC_SIMULATE_ORDER"))), random(order.seed) {}
 
 /// Never destroyed: a thread may use it until the process ends.
@@ -112,15 +94,6 @@ Machine &Machine::get() {
     }
   } counted;
   return machine;
-}
-
-State &Machine::device(int number) {
-  if ((size_t)number >= devices.size())
-    devices.resize((size_t)number + 1);
-  auto &found = devices[(size_t)number];
-  if (!found)
-    found = std::make_unique<State>(*this);
-  return *found;
 }
 
 } // namespace xlc::simulate

@@ -13,12 +13,10 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
 #include <string>
-#include <vector>
 
 namespace xlc::simulate {
 
@@ -27,7 +25,6 @@ struct Order {
   uint64_t seed = 0;
 };
 
-struct State;
 constexpr size_t kMostDevices = 64;
 
 /// What the host has asked for.
@@ -66,13 +63,10 @@ private:
 struct Machine {
   Machine();
   static Machine &get();
-  /// The number-th device.
-  State &device(int number);
 
-  std::mutex mutex; ///< of all that follows, and of all devices
+  std::mutex mutex; ///< of all that follows, and of all devices (State.h)
   const Order order;
   std::mt19937_64 random;
-  std::vector<std::unique_ptr<State>> devices;
   Counts counts;
   Faults faults;
 };

@@ -101,8 +101,8 @@ const std::string &Batch::ownOf(size_t i) const {
   for (size_t k = 0; k < operations.size(); ++k)
     if (isOwn(operations[k], Kind::Send) && before-- == 0 && own[k].size() == operations[i].bytes())
       return own[k];
-  Batch::endWith("rank " + std::to_string(channels().rank()) +
-                 " of a communicator receives from itself what it does not send, in " + operations[i].describe());
+  endWith("rank " + std::to_string(channels().rank()) +
+          " of a communicator receives from itself what it does not send, in " + operations[i].describe());
 }
 
 bool Phase::isOver() {
@@ -119,8 +119,8 @@ void Phase::ask(TimePoint when) {
     return;
   asked = asked.value_or(when);
   if (when - *asked > std::chrono::duration<double>(patience()))
-    Phase::endWith("rank " + std::to_string(batch->channels().rank()) + " of a communicator waits for rank " +
-                   std::to_string(missing) + ", which does not come, in " + batch->describe());
+    endWith("rank " + std::to_string(batch->channels().rank()) + " of a communicator waits for rank " +
+            std::to_string(missing) + ", which does not come, in " + batch->describe());
   for (int peer = missing; peer < batch->channels().size(); ++peer)
     if (isMissing(peer))
       batch->channels().ask(peer, when);

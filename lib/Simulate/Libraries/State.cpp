@@ -7,6 +7,21 @@
 
 namespace xlc::simulate {
 
+/// Never destroyed: a thread may use it until the process ends.
+static std::vector<std::unique_ptr<State>> &devices() {
+  static auto &all = *new std::vector<std::unique_ptr<State>>;
+  return all;
+}
+
+State &State::of(int number) {
+  if ((size_t)number >= devices().size())
+    devices().resize((size_t)number + 1);
+  auto &found = devices()[(size_t)number];
+  if (!found)
+    found = std::make_unique<State>(Machine::get());
+  return *found;
+}
+
 void enqueue(void *stream, Work work) {
   std::lock_guard lock(Machine::get().mutex);
   State &state = State::get();
@@ -39,6 +54,22 @@ std::shared_ptr<void> holdMemory(const void *begin, uint64_t bytes) {
             std::lock_guard lock(Machine::get().mutex);
             --region->held;
           }};
+}
+
+/// It ends with the process.
+void goOnWhere(std::function<TimePoint()> lastAsked) {
+  std::thread([lastAsked = std::move(lastAsked)] {
+    for (TimePoint done;; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
+      TimePoint when = lastAsked();
+      if (when <= done)
+        continue;
+      std::lock_guard lock(Machine::get().mutex);
+      for (const auto &device : devices())
+        if (device)
+          device->goOn(when);
+      done = when;
+    }
+  }).detach();
 }
 
 Queue &State::findQueue(Queue *queue) {

@@ -3,54 +3,24 @@
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_STATE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_STATE_H
 
-#include "Clock.h"
-#include "Device.h"
 #include "Machine.h"
 #include "Memory.h"
+#include "Queue.h"
 
 #include <algorithm>
-#include <chrono>
-#include <deque>
 #include <map>
 #include <memory>
 
 namespace xlc::simulate {
 
-struct Capture;
 struct Graph;
-
-struct Event {
-  uint64_t asked = 0;    ///< how often it was put into a queue
-  uint64_t recorded = 0; ///< the last of these that its queue came to
-  Clock clock;           ///< of that moment
-  bool hasTime = false;
-  std::chrono::steady_clock::time_point time; ///< of that moment
-  std::shared_ptr<Capture> capture;           ///< in which it was recorded last; null: in none
-  size_t number = 0;                          ///< among the records of that
-};
-
-struct Item {
-  enum Kind { Runs, Records, Waits } kind;
-  Work work;
-  std::shared_ptr<Event> event;
-  uint64_t number; ///< of the event's records
-  Clock known;     ///< what the host had waited for when it asked for this
-};
-
-struct Queue {
-  size_t number; ///< among the clocks
-  std::deque<Item> items;
-  Clock clock;
-  uint64_t done = 0;                          ///< items that it has run
-  std::shared_ptr<Capture> capture = nullptr; ///< of what it is given; null: it runs that
-  size_t lane = 0;                            ///< of the capture
-  int priority = 0;
-};
 
 struct State {
   explicit State(Machine &machine) : machine(machine) {}
+  /// Of the number-th device; with the machine's mutex.
+  static State &of(int number);
   /// Of the thread's device, or else of the first.
-  static State &get() { return Machine::get().device(std::max(0, currentDevice)); }
+  static State &get() { return of(std::max(0, currentDevice)); }
 
   /// Null: the default stream.
   Queue &findQueue(Queue *queue);
