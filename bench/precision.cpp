@@ -4,10 +4,8 @@
 //
 // For each linear layer of GPT-2 124M the forward product, the gradient of the input (both rounded to the type) and that
 // of the weight (to float32, as gradients are). Prints a row per product: GFLOP/s in float32, and how many times as fast
-// the others are; the best repetition counts, and repetitions of the three take turns. Then the sums over a step. Last the
-// random bits by which an update rounds, on one thread: their time beside that of copying as many bytes.
+// the others are; the best repetition counts, and repetitions of the three take turns. Last the sums over a step.
 #include "Cpu/Contract.h"
-#include "Cpu/DrawBits.h"
 #include "Cpu/LibraryProduct.h"
 
 #include <algorithm>
@@ -95,32 +93,6 @@ void addLinear(Seconds &step, int64_t rows, int64_t in, int64_t out, int count, 
       step[t] += count * each[t];
 }
 
-/// In blocks that the cache holds, as an update draws them.
-void timeRandomBits(int repetitions) {
-  constexpr uint64_t elements = 1 << 24, block = 4096;
-  Plan plan;
-  plan.mesh = std::make_unique<xlc::plan::Mesh>(1, 1, 1, 1);
-  plan.parameters.push_back(std::make_unique<xlc::plan::ParameterT>());
-  plan.parameters[0]->name = "w", plan.parameters[0]->elements = elements;
-  plan.buckets.push_back(std::make_unique<xlc::plan::BucketT>());
-  plan.buckets[0]->elements = elements;
-  RandomBits bits(plan, 0, 0);
-  bits.beginStep(0, 1);
-  std::vector<uint32_t> drawn(block), from(elements, 1), to(elements, 1);
-  double drawing = std::numeric_limits<double>::infinity(), copying = drawing;
-  for (int i = 0; i < repetitions; ++i) {
-    double begin = now();
-    for (uint64_t at = 0; at < elements; at += block)
-      drawBits(bits, at, block, drawn.data());
-    double middle = now();
-    std::memcpy(to.data(), from.data(), elements * sizeof(uint32_t));
-    asm volatile("" : : "r"(to.data()) : "memory"); // or the copy, which nobody reads, is left out
-    drawing = std::min(drawing, middle - begin), copying = std::min(copying, now() - middle);
-  }
-  std::printf("random bits: %.2f ns an element, %.1f times a copy in memory\n", 1e9 * drawing / elements,
-              drawing / copying);
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
@@ -137,5 +109,4 @@ int main(int argc, char **argv) {
   addLinear(step, rows, 3072, 768, 12, threads, repetitions);
   addLinear(step, rows, 768, 50304, 1, threads, repetitions);
   std::printf("a step: %.3f s in f32, bf16 %.2f, f16 %.2f\n", step[0], step[0] / step[1], step[0] / step[2]);
-  timeRandomBits(repetitions);
 }

@@ -27,11 +27,8 @@ using namespace xlc::graph;
 
 namespace {
 
-/// Members and slices begin on boundaries of so many elements.
-constexpr int64_t kAlignment = 64;
-
-/// Of a parameter as units read it, as the optimizer updates it, of its gradient and of its states. What @update does not
-/// know is as units read it, or null.
+/// Of a parameter as units read it, as the optimizer updates it, of its gradient and of its states. What @update does
+/// not know is as units read it, or null.
 struct ElementTypes {
   Type read, updated, gradient, state;
   bool isStochastic = false; ///< it, or its states, are rounded so
@@ -89,9 +86,12 @@ Usages findUsages(func::FuncOp function) {
 llvm::StringMap<ElementTypes> findUpdated(ModuleOp module) {
   llvm::StringMap<ElementTypes> updated;
   if (auto update = findFunction(module, kUpdate)) {
-    for (auto bits : update.getOps<RandomBitsOp>())
-      if (bits.getParameter())
-        updated[*bits.getParameter()].isStochastic = true;
+    for (OpOperand &returned : update.front().getTerminator()->getOpOperands())
+      if (returned.get().getDefiningOp<StochasticCastOp>()) {
+        Result what(update, returned.getOperandNumber());
+        StringAttr parameter = what.getParameter();
+        updated[parameter ? parameter.getValue() : getOwnerOf(what.getState().getValue())].isStochastic = true;
+      }
     for (BlockArgument argument : update.getArguments()) {
       Argument what(argument);
       Type element = typeOf(argument).getElementType();
@@ -266,7 +266,7 @@ private:
       members.push_back(parameter.name);
       offsets.push_back(end);
       sizes.push_back(parameter.type.getNumElements());
-      end = llvm::alignTo(end + parameter.type.getNumElements(), kAlignment);
+      end = llvm::alignTo(end + parameter.type.getNumElements(), sched::kMemberAlignment);
     }
     auto [group, isResident, chunks, partial, pieces, types] = bucket.kind;
     const ElementTypes &elements = bucket.members.front().elements;
@@ -279,8 +279,8 @@ private:
     auto from = [&](int64_t first, bool also = true) { return level >= first && also ? Extent::shard : Extent::whole; };
     sched::BucketOp::create(
         builder, getOperation().getLoc(), "bucket_" + std::to_string(index), builder.getArrayAttr(members), offsets,
-        sizes, llvm::alignTo(end, kAlignment * shards()), group, from(3, !isResident), from(2, canReduceOften), from(1),
-        layoutsOf(builder, bucket), cast_or_null<dist::GroupAttr>(partial),
+        sizes, llvm::alignTo(end, sched::kMemberAlignment * shards()), group, from(3, !isResident),
+        from(2, canReduceOften), from(1), layoutsOf(builder, bucket), cast_or_null<dist::GroupAttr>(partial),
         getOperation()->hasAttr(kStages) ? builder.getDenseI64ArrayAttr(stages) : DenseI64ArrayAttr(),
         unlessF32(elements.read), elements.hasMaster() ? TypeAttr::get(elements.updated) : TypeAttr(),
         unlessF32(elements.gradient), unlessF32(elements.state), typeOnWire(elements.gradient), elements.isStochastic);

@@ -3,8 +3,8 @@
 //
 // Backward ran on sum / nominal count. The mean over the counted targets is nominal / actual times that, so the
 // factor is  nominal/actual * min(1, clip / (norm + 1e-6)),  norm being that of the true gradient
-// (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_). Where loss or norm is not finite the step is skipped, and so are
-// all later ones: both are one on all ranks, so all ranks decide alike.
+// (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_). Where loss or norm is not finite the step is skipped, and so
+// are all later ones: both are one on all ranks, so all ranks decide alike.
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"
@@ -35,8 +35,8 @@ SmallVector<Parameter> trainable(func::FuncOp function) {
   return parameters;
 }
 
-/// @scalars(sum: f32, count, sum_squares: f64, applied: f32) -> (loss, norm, scale, applied: f32). A count is a number of
-/// targets, i64, or a sum of their weights. The argument `applied` is the result of the step before.
+/// @scalars(sum: f32, count, sum_squares: f64, applied: f32) -> (loss, norm, scale, applied: f32). A count is a number
+/// of targets, i64, or a sum of their weights. The argument `applied` is the result of the step before.
 void buildScalars(ModuleOp module, OpBuilder &builder, Type countType, int64_t nominal, FloatAttr clip) {
   Location loc = NameLoc::get(builder.getStringAttr("scalars"));
   auto f32 = RankedTensorType::get({}, builder.getF32Type()), f64 = RankedTensorType::get({}, builder.getF64Type());
@@ -90,7 +90,8 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
     for (StringRef name : statesOf(p))
       add(inputs, p.type, kState, state(p, name));
   for (int64_t i = 0; i < (int64_t)groups.size(); ++i)
-    add(inputs, RankedTensorType::get({kStepScalars}, builder.getF32Type()), kGroup, builder.getI64IntegerAttr(i));
+    add(inputs, RankedTensorType::get({runtime::kGroupNumbers}, builder.getF32Type()), kGroup,
+        builder.getI64IntegerAttr(i));
   for (const Parameter &p : parameters)
     add(results, p.type, kParam, p.name);
   for (const Parameter &p : parameters)

@@ -51,8 +51,9 @@ FailureOr<unsigned> numberOf(FlatSymbolRefAttr name, Operation *user, const plan
 FailureOr<plan::StepT> step(exec::BeginOp op, const Writer &writer) {
   plan::BeginT begin;
   begin.places = places(writer.buffers, op.getPlaces());
-  if (op.getLossScale())
-    begin.loss_scale = place(writer.buffers, *op.getLossScale());
+  op.forEachNumber([&](runtime::StepNumber number, exec::PlaceAttr at) {
+    begin.numbers.emplace_back(resolve(writer.buffers, at), uint8_t(number));
+  });
   return stepOf("begin", std::move(begin));
 }
 
@@ -65,12 +66,6 @@ FailureOr<plan::StepT> step(exec::RunOp op, const Writer &writer) {
   run.micro_batch = op.getMicroBatch();
   run.first = op.getFirst();
   run.places = places(writer.buffers, op.getPlaces());
-  if (auto name = op.getDrawsForAttr()) {
-    FailureOr<unsigned> bucket = numberOf(name, op, writer.plan);
-    if (failed(bucket))
-      return failure();
-    run.draws_for = bucket;
-  }
   return stepOf(op.getLabel(), std::move(run));
 }
 

@@ -123,7 +123,6 @@ private:
         describeLaunches(function, *made);
       else
         describeCode(index, function, *made);
-      made->random = !kernel.getOps<graph::RandomBitsOp>().empty();
     } else {
       FailureOr<LibraryKernel> library = libraryOf(call, kernel);
       if (failed(library))

@@ -105,7 +105,7 @@ constexpr CostRow rows[] = {
     {"graph.select", nothing},
     {"graph.constant", nothing},
     {"graph.iota", nothing},
-    {"graph.loss_scale", nothing},
+    {"graph.step_number", nothing},
     {"graph.random_bits", nothing},
     {"graph.stochastic_cast", nothing},
     {"graph.broadcast", nothing},

@@ -14,6 +14,9 @@ namespace {
 /// Rows a caller may cut a flat loop or a set of columns in; multiples of every vector width in use.
 constexpr int64_t flatGrain = 1024, columnGrain = 64;
 
+/// Elements that are computed at once where random bits are drawn, in registers: four of them share a counter.
+constexpr int64_t kDrawnRegisters = 4;
+
 /// Neighbours of `position`, a vector of them where there are several.
 Index lanesAt(Index position, int64_t width) {
   position.stride = width == 1 ? 0 : 1;
@@ -44,8 +47,6 @@ FailureOr<func::FuncOp> CpuFrame::createFunction(OpBuilder &builder, StringRef n
 Memory CpuFrame::bindOperand(KernelEmitter &e, size_t i) {
   auto pointer = LLVM::LLVMPointerType::get(code.getContext());
   Value operand = loadEntry(e, code.getArgument(0), pointer, i, 8);
-  if (i == request->memory.size())
-    return {operand, e.builder().getI32Type(), {1}};
   Memory memory{operand, request->memory[i].getElementType(), {}};
   int64_t offset;
   [[maybe_unused]] LogicalResult strided = request->memory[i].getStridesAndOffset(memory.strides, offset);
@@ -81,6 +82,11 @@ void CpuMapping::once(KernelEmitter &e, llvm::function_ref<void()> body) {
   body();
 }
 
+bool CpuFrame::draws() const {
+  func::FuncOp kernel = request->kernel;
+  return !kernel.getOps<graph::RandomBitsOp>().empty();
+}
+
 void CpuMapping::forPositions(KernelEmitter &e, int64_t size, LaneBody body) {
   function.setExtent(size, flatGrain);
   forRange(e, function.begin(flatGrain), function.end(), chooseWidth(size, 1), body);
@@ -98,11 +104,13 @@ void CpuMapping::forColumns(KernelEmitter &e, ArrayRef<int64_t> sizes, int64_t, 
 }
 
 void CpuMapping::forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) {
+  int64_t registers = function.draws() ? kDrawnRegisters : 1;
   forRows(e, rows, size, [&](const Index &row) {
-    forLanes(e, size, chooseWidth(size, 1), {}, [&](const Index &position, const Lanes &lanes, ValueRange) -> Values {
-      body(row, position, lanes);
-      return {};
-    });
+    forLanes(e, size, chooseWidth(size, registers), {},
+             [&](const Index &position, const Lanes &lanes, ValueRange) -> Values {
+               body(row, position, lanes);
+               return {};
+             });
   });
 }
 

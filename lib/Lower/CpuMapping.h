@@ -24,6 +24,8 @@ public:
   /// The first row of a call, and the end of its rows.
   Index begin(int64_t multiple) { return {.base = code.getArgument(1), .multiple = multiple}; }
   Index end() { return {.base = code.getArgument(2), .multiple = 1}; }
+  /// Whether the kernel draws random bits.
+  bool draws() const;
 
 private:
   const KernelRequest *request = nullptr;

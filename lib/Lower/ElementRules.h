@@ -1,4 +1,5 @@
-// The element rules by name, for the table; bodies stand in ArithmeticRules.cpp, ShapeRules.cpp and ReduceRule.cpp.
+// The element rules by name, for the table; bodies stand in ArithmeticRules.cpp, ShapeRules.cpp, ReduceRule.cpp and
+// RandomRule.cpp.
 #ifndef XLC_LIB_LOWER_ELEMENTRULES_H
 #define XLC_LIB_LOWER_ELEMENTRULES_H
 
@@ -38,7 +39,6 @@ XLC_RULE(selectElement);
 // ShapeRules.cpp
 XLC_RULE(constantElement);
 XLC_RULE(iotaElement);
-XLC_RULE(randomBitsElement);
 XLC_RULE(broadcastElement);
 XLC_RULE(reshapeElement);
 XLC_RULE(transposeElement);
@@ -49,6 +49,8 @@ XLC_RULE(gatherElement);
 XLC_RULE(gatherElementsElement);
 // ReduceRule.cpp
 XLC_RULE(reduceElement);
+// RandomRule.cpp
+XLC_RULE(randomBitsElement);
 #undef XLC_RULE
 
 /// a (kind) b, and the value that leaves every other unchanged.

@@ -73,8 +73,6 @@ private:
   }
 
   void bindOperands() {
-    for (auto bits : kernel.getOps<graph::RandomBitsOp>())
-      e.bind(bits, mapping.frame().bindOperand(e, request.memory.size()));
     SmallVector<Memory> memories;
     for (size_t i = 0; i < request.memory.size(); ++i)
       memories.push_back(mapping.frame().bindOperand(e, i));

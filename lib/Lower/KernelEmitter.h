@@ -60,7 +60,7 @@ public:
   /// The elements of all operands of an element-wise op, all scalars or all vectors.
   llvm::SmallVector<mlir::Value, 3> evaluateOperands(mlir::Operation *op, mlir::ArrayRef<Index> indices,
                                                      const Lanes &lanes);
-  /// Says where a function argument, or what the runtime gives, stands in memory.
+  /// Says where a function argument stands in memory.
   void bind(mlir::Value given, Memory memory) { memories[given] = std::move(memory); }
   const Memory &memoryOf(mlir::Value given) const { return memories.find(given)->second; }
 

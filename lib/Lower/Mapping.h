@@ -24,7 +24,7 @@ public:
   virtual mlir::FailureOr<mlir::func::FuncOp> createFunction(mlir::OpBuilder &builder, llvm::StringRef name,
                                                              const KernelRequest &request) = 0;
 
-  /// Where operand `i` of the request is; the random bits, where it takes some, come after the last.
+  /// Where operand `i` of the request is.
   virtual Memory bindOperand(KernelEmitter &e, size_t i) = 0;
   /// Whether the call adds to result `i`: an i1.
   virtual mlir::Value bindAdds(KernelEmitter &e, size_t i) = 0;

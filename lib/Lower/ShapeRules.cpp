@@ -67,8 +67,6 @@ XLC_RULE(iotaElement) {
   return convertElement(e, e.positionOf(index, lanes.width), element);
 }
 
-XLC_RULE(randomBitsElement) { return e.load(e.memoryOf(op->getResult(0)), indices, lanes); }
-
 XLC_RULE(broadcastElement) {
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
   Indices from(shape.size());

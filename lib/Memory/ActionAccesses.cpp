@@ -46,13 +46,12 @@ const ActionAccesses::Slots &ActionAccesses::slotsOf(exec::RunOp run) {
 }
 
 void ActionAccesses::forEach(exec::Action action, llvm::function_ref<void(ByteRange, bool)> visit) {
-  constexpr int64_t oneScalar = 4, groupScalars = 16; // bytes
   llvm::TypeSwitch<Operation *>(action)
       .Case([&](exec::BeginOp begin) {
-        for (auto place : begin.getPlaces().getAsRange<exec::PlaceAttr>())
-          visit(at(place, groupScalars), true);
-        if (begin.getLossScale())
-          visit(at(*begin.getLossScale(), oneScalar), true);
+        begin.forEachWrite([&](exec::PlaceAttr place, int64_t offset, int64_t bytes) {
+          int64_t first = at(place, 0).begin + offset, last = at(place, bytes).end + offset;
+          visit({first, last}, true);
+        });
       })
       .Case([&](exec::LoadOp load) {
         for (auto place : load.getPlaces().getAsRange<exec::PlaceAttr>())

@@ -1,5 +1,6 @@
 // See BucketStates.h.
 #include "BucketStates.h"
+#include "xlc/Runtime/States.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -11,7 +12,17 @@ std::string BucketState::nameBuffer(StringRef bucket) const {
   return isRead(kind) ? bucket.str() : (bucket + "/" + own).str();
 }
 
-exec::Cause BucketState::getCause() const { return isRead(kind) ? exec::Cause::parameters : exec::Cause::optimizer; }
+exec::Cause BucketState::getCause() const {
+  if (kind == StateKind::members)
+    return exec::Cause::workspace;
+  return isRead(kind) ? exec::Cause::parameters : exec::Cause::optimizer;
+}
+
+int64_t BucketState::countElements(sched::BucketOp bucket, int64_t shards) const {
+  if (kind == StateKind::members)
+    return runtime::elementsOfMemberTable(int64_t(bucket.getMembers().size()));
+  return int64_t(bucket.getElements()) / (extent == sched::Extent::shard ? shards : 1);
+}
 
 SmallVector<BucketState> xlc::statesOf(sched::BucketOp bucket, ArrayRef<graph::OptimizerGroup> groups) {
   int64_t group = bucket.getGroup();
@@ -22,22 +33,23 @@ SmallVector<BucketState> xlc::statesOf(sched::BucketOp bucket, ArrayRef<graph::O
   if (group >= 0)
     for (StringRef name : groups[group].getStateNames())
       states.push_back({StateKind::optimizer, name, bucket.getStates(), bucket.getTypeOfStates(), Beginning::zero});
+  if (bucket.getStochastic())
+    states.push_back(
+        {StateKind::members, "", bucket.getStates(), IntegerType::get(bucket.getContext(), 64), Beginning::members});
   return states;
 }
 
 static LogicalResult verifyState(exec::ProgramOp program, sched::BucketOp bucket, const BucketState &wanted) {
-  int64_t shards = wanted.extent == sched::Extent::shard ? program.getMesh().getShards() : 1;
+  int64_t elements = wanted.countElements(bucket, program.getMesh().getShards());
   std::string name = wanted.nameBuffer(bucket.getSymName());
   for (auto state : program.getBody().front().getOps<exec::StateOp>()) {
     if (state.getBucket() != bucket.getSymName() || state.getKind() != wanted.kind ||
         state.getName().value_or("") != wanted.name)
       continue;
-    if (state.getElements() == (int64_t)bucket.getElements() / shards && state.getType() == wanted.type &&
-        state.getBegins() == wanted.begins)
+    if (state.getElements() == elements && state.getType() == wanted.type && state.getBegins() == wanted.begins)
       return success();
-    return state.emitOpError() << "is not what bucket '" << bucket.getSymName()
-                               << "' keeps: " << (int64_t)bucket.getElements() / shards << " x " << wanted.type
-                               << " that begin with " << stringifyBeginning(wanted.begins);
+    return state.emitOpError() << "is not what bucket '" << bucket.getSymName() << "' keeps: " << elements << " x "
+                               << wanted.type << " that begin with " << stringifyBeginning(wanted.begins);
   }
   return program.emitOpError() << "does not say where '" << name << "' is, which bucket '" << bucket.getSymName()
                                << "' keeps";

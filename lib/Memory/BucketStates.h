@@ -19,6 +19,8 @@ struct BucketState {
 
   /// The name of its buffer: "b", "b/master", "b/m".
   std::string nameBuffer(llvm::StringRef bucket) const;
+  /// Elements that a rank keeps of it, where `shards` ranks share a bucket.
+  int64_t countElements(sched::BucketOp bucket, int64_t shards) const;
   exec::Cause getCause() const;
 };
 

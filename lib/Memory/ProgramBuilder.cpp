@@ -1,7 +1,7 @@
 // Buffers and actions. What lives where:
 //
-//   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, factor, c1, c2, applied | ... | loss scale
-//              (64 bytes each)
+//   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, factor, c1, c2, applied | ... | numbers
+//              that the step has once (64 bytes each)
 //   bucket     parameters (whole or shard), master and states persist; a gathered whole lives from gather to release
 //   indices    this rank's index in a group of the tensor-parallel ranks, for functions that ask for it
 //   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a
@@ -19,6 +19,7 @@ using namespace xlc;
 using exec::Beginning;
 using exec::Cause;
 using exec::StateKind;
+using runtime::StepNumber;
 using Kind = dist::CollectiveKind;
 
 namespace {
@@ -64,6 +65,7 @@ void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
         .Case<sched::LoadOp, sched::SendOp, sched::ReceiveOp, sched::CollectiveOp, sched::ReleaseOp, sched::NormOp,
               sched::ZeroScalarsOp, sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>(
             [&](auto action) { translate(action); });
+  endBegin();
   createBuffers();
   createStates();
 }
@@ -75,23 +77,20 @@ void ProgramBuilder::addPersistentBuffers() {
       continue;
     BucketMemory &memory = buckets[bucket.getSymNameAttr()];
     memory.op = bucket;
-    memory.slice = (int64_t)bucket.getElements() / timeline.getMesh().getShards();
+    memory.slice = (int64_t)bucket.getElements() / shards();
     for (const BucketState &state : statesOf(bucket, groups)) {
       int64_t buffer = addBuffer(state.nameBuffer(bucket.getSymName()), state.getCause(),
-                                 graph::getByteSize(state.type, memory.countOf(state.extent)), true);
+                                 graph::getByteSize(state.type, state.countElements(bucket, shards())), true);
       memory.kept.push_back({state, buffer});
     }
     for (auto [i, member] : llvm::enumerate(bucket.getMembers()))
       memberOf[member] = {bucket.getSymNameAttr(), i};
   }
   groupCount = groups.size(), hasLossScale = module->hasAttr(graph::kLossScale);
-  scalars =
-      addBuffer("scalars", Cause::workspace, kSlotBytes * (std::size(scalarNames) + groupCount + hasLossScale), true);
+  scalars = addBuffer("scalars", Cause::workspace, kSlotBytes * (std::size(scalarNames) + groupCount), true);
 }
 
 exec::PlaceAttr ProgramBuilder::scalar(StringRef name) {
-  if (name == sched::kLossScale)
-    return place(scalars, kSlotBytes * (std::size(scalarNames) + groupCount));
   return place(scalars, kSlotBytes * (llvm::find(scalarNames, name) - std::begin(scalarNames)));
 }
 
@@ -99,11 +98,36 @@ exec::PlaceAttr ProgramBuilder::groupScalars(int64_t group, int64_t offset) {
   return place(scalars, kSlotBytes * (std::size(scalarNames) + group) + offset);
 }
 
+exec::PlaceAttr ProgramBuilder::stepNumber(StepNumber which) {
+  int64_t before = llvm::find(stepNumbers, which) - stepNumbers.begin();
+  if (before == int64_t(stepNumbers.size())) {
+    stepNumbers.push_back(which);
+    buffers[scalars].bytes += kSlotBytes;
+  }
+  return groupScalars(groupCount + before);
+}
+
+/// Which numbers the program reads is known when all actions are there: `endBegin` says it.
 void ProgramBuilder::begin() {
   SmallVector<Attribute> places;
   for (int64_t i = 0; i < groupCount; ++i)
     places.push_back(groupScalars(i));
-  act<exec::BeginOp>(actions.getArrayAttr(places), hasLossScale ? scalar(sched::kLossScale) : exec::PlaceAttr());
+  if (hasLossScale)
+    stepNumber(StepNumber::LossScale);
+  act<exec::BeginOp>(actions.getArrayAttr(places), ArrayAttr(), ArrayAttr());
+}
+
+void ProgramBuilder::endBegin() {
+  SmallVector<Attribute> names, places;
+  for (StepNumber number : stepNumbers) {
+    names.push_back(actions.getStringAttr(StringRef(runtime::rowOf(number).name)));
+    places.push_back(stepNumber(number));
+  }
+  if (names.empty())
+    return;
+  auto begin = *program.getBody().front().getOps<exec::BeginOp>().begin();
+  begin.setNumbersAttr(actions.getArrayAttr(names));
+  begin.setNumberPlacesAttr(actions.getArrayAttr(places));
 }
 
 /// Saved for backward, on its way from or to another stage, or only between two runs of one pass.
@@ -178,9 +202,10 @@ const ProgramBuilder::RunForm &ProgramBuilder::formOf(sched::RunOp run, func::Fu
   for (BlockArgument argument : function.getArguments()) {
     unsigned slot = argument.getArgNumber();
     auto name = function.getArgAttrOfType<StringAttr>(slot, exec::kSlotName);
+    auto number = function.getArgAttrOfType<StringAttr>(slot, exec::kStepNumber);
     form.slots.push_back({label(form.label.getValue() + "/" + (name ? name.getValue() : "")),
                           function.getArgAttrOfType<dist::GroupAttr>(slot, exec::kIndex),
-                          bool(function.getArgAttr(slot, exec::kHoldsLossScale)),
+                          number ? runtime::findStepNumber(number.getValue()) : std::nullopt,
                           graph::getByteSize(cast<MemRefType>(argument.getType()))});
   }
   return form;
@@ -206,15 +231,15 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
                      : isBuffer(store)         ? parameter(store)
                                                : gradient(store));
   for (const RunForm::Slot &slot : ArrayRef(form.slots).drop_front(places.size()))
-    places.push_back(slot.index            ? index(slot.index)
-                     : slot.holdsLossScale ? scalar(sched::kLossScale)
-                                           : place(addBuffer(slot.buffer, Cause::workspace, slot.bytes)));
+    places.push_back(slot.index    ? index(slot.index)
+                     : slot.number ? stepNumber(*slot.number)
+                                   : place(addBuffer(slot.buffer, Cause::workspace, slot.bytes)));
   bool isFirst = true;
   for (auto [accumulates, kind] : llvm::zip(run.getAccumulate(), signature.accumulate))
     if (kind == (int32_t)exec::Accumulate::later)
       isFirst = !accumulates;
   act<exec::RunOp>(run.getFunctionAttr(), form.label, run.getMicroBatchAttr(), actions.getArrayAttr(places),
-                   actions.getBoolAttr(isFirst), run.getRoleAttr(), FlatSymbolRefAttr());
+                   actions.getBoolAttr(isFirst), run.getRoleAttr());
   if (signature.apart)
     runApart(run, *signature.apart, places, isFirst);
 }
@@ -225,7 +250,7 @@ void ProgramBuilder::runApart(sched::RunOp run, const Apart &apart, ArrayRef<Att
     buffers[cast<exec::PlaceAttr>(touched).getBuffer()].last = time;
   act<exec::RunOp>(apart.function, label(describe(run.getUnit(), graph::Role::W)), run.getMicroBatchAttr(),
                    actions.getArrayAttr(places), actions.getBoolAttr(isFirst),
-                   graph::RoleAttr::get(module.getContext(), graph::Role::W), FlatSymbolRefAttr());
+                   graph::RoleAttr::get(module.getContext(), graph::Role::W));
 }
 
 void ProgramBuilder::exchange(Kind kind, StringRef name, dist::GroupAttr group, exec::PlaceAttr src,
@@ -308,14 +333,14 @@ void ProgramBuilder::createStates() {
   for (auto &[name, memory] : buckets)
     for (const auto &[state, buffer] : memory.kept)
       create(state.kind, state.name, FlatSymbolRefAttr::get(name), {}, isShard(state.extent),
-             memory.countOf(state.extent), state.type, state.begins, beginOf(buffer));
+             state.countElements(memory.op, shards()), state.type, state.begins, beginOf(buffer));
   auto number = [&](StateKind kind, StringRef name, Beginning begins, exec::PlaceAttr place) {
     create(kind, name, {}, {}, false, 1, f32, begins, place);
   };
   if (hasScalars) {
     number(StateKind::result, runtime::kLossResult, Beginning::nothing, scalar("@loss"));
     number(StateKind::result, runtime::kNormResult, Beginning::nothing, scalar("@norm"));
-    number(StateKind::counter, runtime::kAppliedCounter, Beginning::one, stepScalar(0, graph::StepScalar::Applied));
+    number(StateKind::counter, runtime::kAppliedCounter, Beginning::one, stepNumber(0, StepNumber::Applied));
   }
   for (auto [group, buffer] : indices)
     create(StateKind::index, "", {}, group, false, 1, actions.getI64Type(), Beginning::index, beginOf(buffer));

@@ -42,7 +42,6 @@ private:
     llvm::SmallVector<std::pair<BucketState, int64_t>> kept; ///< its states, and their buffers
     int64_t slice = 0;                                       ///< elements of a shard
 
-    int64_t countOf(sched::Extent extent) { return extent == sched::Extent::shard ? slice : int64_t(op.getElements()); }
     /// Buffers of its states of a kind, in the order of the optimizer's row.
     llvm::SmallVector<int64_t, 2> find(llvm::function_ref<bool(exec::StateKind)> suits) const {
       llvm::SmallVector<int64_t, 2> buffers;
@@ -60,6 +59,10 @@ private:
     llvm::SmallVector<int64_t, 2> states() const {
       return find([](exec::StateKind kind) { return kind == exec::StateKind::optimizer; });
     }
+    /// The table of its members.
+    int64_t members() const {
+      return find([](exec::StateKind kind) { return kind == exec::StateKind::members; }).front();
+    }
   };
   struct Piece {
     exec::PlaceAttr place;
@@ -68,9 +71,9 @@ private:
   /// What runs of a unit's function say alike, micro-batch by micro-batch.
   struct RunForm {
     struct Slot {
-      mlir::StringAttr buffer; ///< the name of a buffer made for it
-      dist::GroupAttr index;   ///< it takes the rank's index in this group
-      bool holdsLossScale;
+      mlir::StringAttr buffer;                   ///< the name of a buffer made for it
+      dist::GroupAttr index;                     ///< it takes the rank's index in this group
+      std::optional<runtime::StepNumber> number; ///< it takes this number of the step
       int64_t bytes;
     };
     mlir::StringAttr label;
@@ -94,6 +97,8 @@ private:
   const RunForm &formOf(sched::RunOp run, mlir::func::FuncOp function);
   void addPersistentBuffers();
   void begin();
+  void endBegin();
+  int64_t shards() { return timeline.getMesh().getShards(); }
   void translate(sched::LoadOp);
   void translate(sched::RunOp, const Signature &);
   /// What of a run runs apart, right after it.
@@ -119,9 +124,11 @@ private:
   exec::PlaceAttr scalar(llvm::StringRef name);
   /// The numbers of a step that an optimizer group has, or one of them.
   exec::PlaceAttr groupScalars(int64_t group, int64_t offset = 0);
-  exec::PlaceAttr stepScalar(int64_t group, graph::StepScalar which) {
-    return groupScalars(group, graph::getByteSize(actions.getF32Type(), int64_t(which)));
+  exec::PlaceAttr stepNumber(int64_t group, runtime::StepNumber which) {
+    return groupScalars(group, int64_t(runtime::offsetInGroup(which)));
   }
+  /// A number that the step has once, which the program has from then on.
+  exec::PlaceAttr stepNumber(runtime::StepNumber which);
   exec::PlaceAttr parameter(mlir::Attribute name);
   exec::PlaceAttr gradient(mlir::Attribute name);
   /// The eight bytes that hold the rank's index in a group.
@@ -134,15 +141,14 @@ private:
   /// The element type of a scalar.
   mlir::Type scalarType(llvm::StringRef name);
   void runFunction(mlir::func::FuncOp function, const llvm::Twine &text, llvm::ArrayRef<mlir::Attribute> places,
-                   bool first, mlir::FlatSymbolRefAttr drawsFor = {});
+                   bool first);
   mlir::func::FuncOp makeKernel(const std::string &name, exec::KernelKind kind, llvm::ArrayRef<mlir::Type> inputs,
                                 llvm::ArrayRef<mlir::Type> results,
                                 llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write);
   /// A function of one kernel, made once.
   mlir::func::FuncOp cachedKernel(const std::string &name, exec::KernelKind kind, llvm::ArrayRef<mlir::Type> inputs,
                                   llvm::ArrayRef<mlir::Type> results, llvm::ArrayRef<int32_t> accumulate,
-                                  llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write,
-                                  int64_t workspace = 0);
+                                  llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write);
   BucketMemory &memoryOf(mlir::FlatSymbolRefAttr bucket) { return buckets.find(bucket.getAttr())->second; }
   exec::Cause causeOf(mlir::Value activation);
 
@@ -162,7 +168,8 @@ private:
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, RunForm> forms; ///< by unit and function
   int64_t scalars = -1, groupCount = 0;
   bool hasLossScale = false;
-  bool hasScalars = false; ///< whether loss and norm are worked out
+  llvm::SmallVector<runtime::StepNumber, 2> stepNumbers; ///< that a step has once and the program reads
+  bool hasScalars = false;                               ///< whether loss and norm are worked out
 };
 
 } // namespace xlc

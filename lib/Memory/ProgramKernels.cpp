@@ -1,6 +1,7 @@
 // The part of a step that is no unit's: clearing what pads gradients, norms, scalars, updates. Each is a function of
 // one kernel, made once per length.
 #include "ProgramBuilder.h"
+#include "UpdateKernel.h"
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Kernels/LibraryCalls.h"
@@ -10,6 +11,7 @@
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::graph;
+using runtime::StepNumber;
 
 func::FuncOp ProgramBuilder::makeKernel(const std::string &name, exec::KernelKind kind, ArrayRef<Type> inputs,
                                         ArrayRef<Type> results, llvm::function_ref<void(OpBuilder &, Block &)> write) {
@@ -25,7 +27,7 @@ func::FuncOp ProgramBuilder::makeKernel(const std::string &name, exec::KernelKin
 }
 
 /// A function with one call of `kernel` on slots of exactly its types.
-static func::FuncOp wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate, int64_t workspace) {
+static func::FuncOp wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate) {
   OpBuilder builder(kernel->getContext());
   builder.setInsertionPointAfter(kernel);
   SmallVector<Type> types;
@@ -33,35 +35,31 @@ static func::FuncOp wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int
     auto tensor = cast<RankedTensorType>(type);
     types.push_back(MemRefType::get(tensor.getShape(), tensor.getElementType()));
   }
-  if (workspace)
-    types.push_back(MemRefType::get({workspace}, builder.getI8Type()));
   auto function = func::FuncOp::create(builder, kernel.getLoc(), name, builder.getFunctionType(types, {}));
   function.setPrivate();
   OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
   ValueRange slots = function.getArguments();
   unsigned ins = kernel.getNumArguments();
   exec::CallOp::create(body, kernel.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), slots.take_front(ins),
-                       slots.slice(ins, kernel.getNumResults()), workspace ? slots.back() : Value(),
-                       body.getDenseI32ArrayAttr(accumulate));
+                       slots.slice(ins, kernel.getNumResults()), Value(), body.getDenseI32ArrayAttr(accumulate));
   func::ReturnOp::create(body, kernel.getLoc());
   return function;
 }
 
 func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, exec::KernelKind kind, ArrayRef<Type> inputs,
                                           ArrayRef<Type> results, ArrayRef<int32_t> accumulate,
-                                          llvm::function_ref<void(OpBuilder &, Block &)> write, int64_t workspace) {
+                                          llvm::function_ref<void(OpBuilder &, Block &)> write) {
   func::FuncOp &function = shared.functions[name];
   if (!function)
-    function = wrapKernel(makeKernel(name, kind, inputs, results, write), name, accumulate, workspace);
+    function = wrapKernel(makeKernel(name, kind, inputs, results, write), name, accumulate);
   return function;
 }
 
-void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, ArrayRef<Attribute> places, bool first,
-                                 FlatSymbolRefAttr drawsFor) {
+void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, ArrayRef<Attribute> places, bool first) {
   int64_t last = (int64_t)timeline.getMicroBatches() - 1;
   act<exec::RunOp>(FlatSymbolRefAttr::get(function.getSymNameAttr()), label(text), actions.getI64IntegerAttr(last),
                    actions.getArrayAttr(places), actions.getBoolAttr(first),
-                   RoleAttr::get(module.getContext(), Role::U), drawsFor);
+                   RoleAttr::get(module.getContext(), Role::U));
 }
 
 /// "_bf16": what sets the name of a kernel apart from that for f32.
@@ -135,8 +133,8 @@ void ProgramBuilder::translate(sched::NormOp norm) {
       func::ReturnOp::create(b, norm.getLoc(), squares);
     });
     if (auto split = splitReductions(kernel, shared.target.fewestSummed()))
-      partial = wrapKernel(split->partial, name + "_partial", {0}, 0);
-    function = wrapKernel(kernel, name, {later}, 0);
+      partial = wrapKernel(split->partial, name + "_partial", {0});
+    function = wrapKernel(kernel, name, {later});
   }
   exec::PlaceAttr squared = piece.place;
   if (partial) {
@@ -176,12 +174,12 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
   SmallVector<Attribute> places;
   for (StringRef name : {sched::kLossSum, sched::kLossCount, sched::kSumSquares})
     places.push_back(scalar(name));
-  places.push_back(hasLossScale ? scalar(sched::kLossScale) : stepScalar(0, StepScalar::Applied));
+  places.push_back(hasLossScale ? stepNumber(StepNumber::LossScale) : stepNumber(0, StepNumber::Applied));
   for (StringRef name : {"@loss", "@norm"})
     places.push_back(scalar(name));
   for (int64_t i = 0; i < groupCount; ++i) {
-    places.push_back(stepScalar(i, StepScalar::GradientFactor));
-    places.push_back(stepScalar(i, StepScalar::Applied));
+    places.push_back(stepNumber(i, StepNumber::GradientFactor));
+    places.push_back(stepNumber(i, StepNumber::Applied));
   }
   runFunction(function, "scalars", places, true);
 }
@@ -190,55 +188,26 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
 void ProgramBuilder::translate(sched::UpdateOp update) {
   BucketMemory &bucket = memoryOf(update.getBucketAttr());
   int64_t group = bucket.op.getGroup();
-  OptimizerGroup rule = OptimizerGroup::of(module)[group];
   bool isSliced = bucket.op.getStates() == sched::Extent::shard, hasMaster = bucket.master() >= 0;
   Piece grads = gradientPiece(bucket, !isSliced);
   int64_t stride =
       isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getParameterBytes(bucket.slice) : 0;
-  auto of = [&](Type element) { return RankedTensorType::get({grads.count}, element); };
-  auto updated = of(bucket.op.getTypeOfUpdated()), gradients = of(bucket.op.getTypeOfGradients());
   SmallVector<int64_t, 2> stateBuffers = bucket.states();
-  SmallVector<Type> states(stateBuffers.size(), of(bucket.op.getTypeOfStates())),
-      inputs{updated, gradients, RankedTensorType::get({kStepScalars}, actions.getF32Type())}, results{updated};
-  llvm::append_range(inputs, states);
-  llvm::append_range(results, states);
-  std::string name = llvm::formatv("update_{0}_{1}{2}", group, grads.count, suffixOf(updated.getElementType()));
-  if (isNarrow(gradients.getElementType()))
-    name += "_gradients" + suffixOf(gradients.getElementType());
-  if (isNarrow(bucket.op.getTypeOfStates()))
-    name += "_states" + suffixOf(bucket.op.getTypeOfStates());
-  if (hasMaster) {
-    results.push_back(of(bucket.op.getTypeOfParameters()));
-    name += "_with_master";
-  }
-  bool isStochastic = bucket.op.getStochastic();
-  int64_t workspace = isStochastic ? shared.target.workspaceOfRandomBits(grads.count, (int)shared.threads) : 0;
-  if (isStochastic)
-    name += "_stochastic";
-  SmallVector<int32_t> accumulate(results.size(), 0);
-  auto write = [&](OpBuilder &b, Block &block) {
-    Value bits;
-    if (isStochastic)
-      bits = RandomBitsOp::create(b, update.getLoc(), of(b.getI32Type()), StringAttr());
-    SmallVector<Value> returned =
-        rule.createRoundedStep(b, update.getLoc(), block.getArgument(0), block.getArgument(1), block.getArgument(2),
-                               block.getArguments().drop_front(3), bits);
-    if (hasMaster)
-      returned.push_back(CastOp::create(b, update.getLoc(), results.back(), returned[0]));
-    func::ReturnOp::create(b, update.getLoc(), returned);
-  };
-  auto function = cachedKernel(name, exec::KernelKind::loop, inputs, results, accumulate, write, workspace);
+  UpdateKernel kernel(bucket.op, OptimizerGroup::of(module)[group], grads.count, stateBuffers.size());
+  SmallVector<Type> results = kernel.getResultTypes();
+  auto function = cachedKernel(kernel.getName(), exec::KernelKind::loop, kernel.getOperandTypes(), results,
+                               SmallVector<int32_t>(results.size(), 0),
+                               [&](OpBuilder &b, Block &block) { kernel.write(b, update.getLoc(), block); });
   exec::PlaceAttr params = place(bucket.params(), 0, stride);
   SmallVector<Attribute> moved{hasMaster ? place(bucket.master()) : params}, places;
   for (int64_t state : stateBuffers)
     moved.push_back(place(state));
   places = {moved[0], grads.place, groupScalars(group)};
   places.append(moved.begin() + 1, moved.end());
+  if (kernel.isStochastic())
+    places.append({place(bucket.members()), stepNumber(StepNumber::RandomKey)});
   llvm::append_range(places, moved);
   if (hasMaster)
     places.push_back(params);
-  if (workspace)
-    places.push_back(place(addBuffer(bucket.op.getSymName() + "/random bits", exec::Cause::workspace, workspace)));
-  runFunction(function, "update " + bucket.op.getSymName(), places, true,
-              isStochastic ? update.getBucketAttr() : FlatSymbolRefAttr());
+  runFunction(function, "update " + bucket.op.getSymName(), places, true);
 }

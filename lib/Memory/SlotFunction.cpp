@@ -230,9 +230,9 @@ private:
       held.push_back({slot.getArgNumber(), {exec::kIndex, index.getGroup()}});
       return;
     }
-    if (auto scale = dyn_cast<graph::LossScaleOp>(op)) {
-      auto slot = cast<BlockArgument>(storageOf(scale.getY()).slot);
-      held.push_back({slot.getArgNumber(), {exec::kHoldsLossScale, builder.getUnitAttr()}});
+    if (auto number = dyn_cast<graph::StepNumberOp>(op)) {
+      auto slot = cast<BlockArgument>(storageOf(number.getY()).slot);
+      held.push_back({slot.getArgNumber(), {exec::kStepNumber, number.getNumberAttr()}});
       return;
     }
     if (auto turn = dyn_cast<dist::AllToAllOp>(op))

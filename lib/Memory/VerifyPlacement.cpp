@@ -134,11 +134,10 @@ private:
   }
 
   LogicalResult replay(Operation &op) {
-    constexpr int64_t groupScalars = 16;
     if (auto load = dyn_cast<exec::LoadOp>(op))
       return writeAll(load, load.getPlaces(), std::nullopt);
     if (auto begin = dyn_cast<exec::BeginOp>(op))
-      return writeAll(begin, begin.getPlaces(), groupScalars);
+      return writeNumbers(begin);
     if (auto run = dyn_cast<exec::RunOp>(op))
       return replayRun(run);
     if (auto exchange = dyn_cast<exec::ExchangeOp>(op))
@@ -152,6 +151,21 @@ private:
     if (auto release = dyn_cast<exec::ReleaseOp>(op))
       return LogicalResult(partAt(&op, release.getPlace(), release.getBytes()));
     return success();
+  }
+
+  LogicalResult writeNumbers(exec::BeginOp begin) {
+    bool hasFailed = false;
+    begin.forEachWrite([&](exec::PlaceAttr place, int64_t offset, int64_t bytes) {
+      if (hasFailed)
+        return;
+      FailureOr<Part> part = partAt(begin, place, offset + bytes);
+      hasFailed = failed(part);
+      if (hasFailed)
+        return;
+      part->range.begin += offset;
+      write(*part);
+    });
+    return failure(hasFailed);
   }
 
   /// Without `bytes`: to the ends of the buffers.

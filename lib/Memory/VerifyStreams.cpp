@@ -136,10 +136,16 @@ private:
         .Case([&](exec::SendOp send) { visitAt(send.getPlace(), send.getBytes(), false, visit); })
         .Case<exec::ReceiveOp, exec::ReleaseOp>(
             [&](auto op) { visitAt(op.getPlace(), int64_t(op.getBytes()), true, visit); })
-        .Default([&](Operation *op) { // a begin or a load: all of what it names
+        .Case([&](exec::BeginOp begin) {
+          begin.forEachWrite([&](exec::PlaceAttr place, int64_t offset, int64_t bytes) {
+            visitAt(exec::PlaceAttr::get(begin.getContext(), place.getBuffer(), place.getOffset() + offset,
+                                         place.getStride()),
+                    bytes, true, visit);
+          });
+        })
+        .Default([&](Operation *op) { // a load: all of what it names
           cast<exec::Action>(op).forEachPlace([&](exec::PlaceAttr place) {
-            int64_t bytes = buffers[place.getBuffer()].getSize() - place.getOffset();
-            visitAt(place, isa<exec::BeginOp>(op) ? std::min<int64_t>(bytes, 16) : bytes, true, visit);
+            visitAt(place, buffers[place.getBuffer()].getSize() - place.getOffset(), true, visit);
           });
         });
   }

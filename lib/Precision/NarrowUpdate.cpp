@@ -36,6 +36,20 @@ struct NarrowUpdatePass : xlc::impl::NarrowUpdatePassBase<NarrowUpdatePass> {
   }
 
 private:
+  /// Random bits for each element of the parameter: its subsequence is that of the parameter's name.
+  static Value drawBits(OpBuilder &builder, OptimizerStepOp step) {
+    Location loc = step.getLoc();
+    RankedTensorType type = typeOf(step.getParam()).clone(builder.getI64Type());
+    auto name = Argument(cast<BlockArgument>(step.getParam())).getParameter().getValue();
+    auto broadcast = [&](Value number) { return BroadcastOp::create(builder, loc, type, number); };
+    Value flat = IotaOp::create(builder, loc, type.clone({type.getNumElements()}), 0);
+    Value index = ReshapeOp::create(builder, loc, type, flat);
+    Value key = broadcast(StepNumberOp::create(builder, loc, StepNumber::RandomKey));
+    Attribute hash = builder.getI64IntegerAttr(int64_t(runtime::hashName(name)));
+    Value subsequence = ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, hash));
+    return RandomBitsOp::create(builder, loc, index, key, subsequence);
+  }
+
   /// Its operands are arguments of @update.
   void rewrite(OptimizerStepOp step, Type narrow) {
     auto change = [&](Value argument) { argument.setType(typeOf(argument).clone(narrow)); };
@@ -49,8 +63,7 @@ private:
     OpBuilder builder(step);
     Value bits;
     if (stochastic && (masterless || (states && !step.getStates().empty())))
-      bits = RandomBitsOp::create(builder, step.getLoc(), typeOf(step.getParam()).clone(builder.getI32Type()),
-                                  Argument(cast<BlockArgument>(step.getParam())).getParameter());
+      bits = drawBits(builder, step);
     SmallVector<Value> results = OptimizerGroup(step->getAttrDictionary())
                                      .createRoundedStep(builder, step.getLoc(), step.getParam(), step.getGrad(),
                                                         step.getScalars(), step.getStates(), bits);

@@ -21,7 +21,7 @@ void scaleSeed(func::FuncOp microBatch) {
   for (Operation &seed : llvm::make_early_inc_range(microBatch.front()))
     if (seed.hasAttr(kSeed)) {
       PartOf f(&seed, OpBuilder(&seed.getParentRegion()->front(), std::next(seed.getIterator())), Spelling::Plain);
-      Value first = seed.getResult(0), scaled = f.mul(first, f.create<LossScaleOp>(first.getType()));
+      Value first = seed.getResult(0), scaled = f.mul(first, f.create<StepNumberOp>(runtime::StepNumber::LossScale));
       first.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
     }
 }

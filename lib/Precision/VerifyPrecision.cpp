@@ -119,6 +119,14 @@ private:
     }
   }
 
+  /// The subsequence of random bits, where it is a constant.
+  static std::optional<int64_t> findSubsequence(RandomBitsOp bits) {
+    auto constant = bits.getSubsequence().getDefiningOp<ConstantOp>();
+    auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+    return elements && elements.isSplat() ? std::optional(elements.getSplatValue<APInt>().getSExtValue())
+                                          : std::nullopt;
+  }
+
   /// What @update keeps in sixteen bits it rounds once, all alike: by random bits of its own parameter, each draw once.
   void verifyRounding(func::FuncOp update) {
     llvm::DenseSet<std::pair<StringRef, int64_t>> drawn;
@@ -137,7 +145,7 @@ private:
         continue;
       StringRef owner = parameter ? name : getOwnerOf(name);
       auto bits = cast.getBits().getDefiningOp<RandomBitsOp>();
-      if (!bits || bits.getParameter() != owner)
+      if (!bits || findSubsequence(bits) != int64_t(runtime::hashName(owner)))
         complain(cast) << "'" << name << "' is rounded by random bits that are not those of '" << owner << "'";
       else if (!drawn.insert({owner, int64_t(cast.getDraw())}).second)
         complain(cast) << "'" << name << "' is rounded by a draw that another value was rounded by";
@@ -147,7 +155,9 @@ private:
   /// The seed is read by its product with the scale alone, and the scale by that product alone.
   void verifyScale(func::FuncOp function) {
     int64_t wanted = LossScale::of(getOperation()) ? 1 : 0, scaled = 0;
-    function.walk([&](LossScaleOp scale) {
+    function.walk([&](StepNumberOp scale) {
+      if (scale.getStepNumber() != runtime::StepNumber::LossScale)
+        return;
       for (Operation *user : scale->getUsers()) {
         bool multiplies =
             isa<MulOp>(user) && llvm::any_of(user->getOperands(), [](Value operand) {

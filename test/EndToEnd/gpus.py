@@ -266,6 +266,29 @@ def a_step_is_one_graph(setting, everything):
                 yield f"{simulated.program.path.name}, {order}: other bits than action by action, or no graph: {said}"
 
 
+def rounds_stochastically(setting):
+    """Random bits are those of CPUs, for all stages of ZeRO and where ranks have columns of a weight, in steps that are graphs and in
+    steps that are not. Lion moves each parameter by the sign of its gradient, which no order of sums changes: parameters are equal bit
+    by bit. Rounded to nearest they are others."""
+    model, spec = ("mlp", "logits", "sgd"), {"optimizer": {"type": "lion", "lr": 1e-4, "weight_decay": 0.1}}
+    random = cases.PRECISIONS["stochastic"]
+    for changes in [{"dp": 2, "stage": stage} for stage in range(4)] + [{"dp": 2, "tp": 2, "stage": 1, "layout": SPLIT}]:
+        name = "-".join(name_of(changes).split())
+        simulated = Simulated(setting, f"gpu-stochastic-{name}", model, changes, precision=random, **spec)
+        case, trained = cases.Case(*model, **mixed.cut_units(model[0], changes)), {}
+        for rounding in ("stochastic", "nearest")[:2 if changes.get("stage") == 0 else 1]:
+            cpu = program.Program.of_case(setting, case, simulated.trace, f"cpu-{rounding}-{name}", **spec,
+                                          precision={**random, "rounding": rounding})
+            cpu.train(GRAPH_STEPS)
+            trained[rounding] = cpu.parameters()
+        for option in ("off", "on"):
+            said = simulated.train("random:1", "--threads", "--graph", option, steps=GRAPH_STEPS, XLC_SIMULATE_DEVICES=4)
+            if simulated.program.parameters("random-1") != trained["stochastic"] or NO_GRAPH in said:
+                yield f"{name_of(changes)}, --graph {option}: other parameters than a CPU's, or no graph: {said}"
+        if trained["stochastic"] == trained.get("nearest"):
+            yield f"{name_of(changes)}: rounding to nearest gives the same parameters"
+
+
 # A layer's products, and those of the loss's head; convolutions; operands that are transposed views; sums of four ranks, whose order is NCCL's;
 # ranks that exchange something within functions; W that is the schedule's.
 BESIDE = [(GPT, {}, "bf16"), (("cnn", "logits-torchscript-train", "sgd"), {"micro_batches": 2}, "bf16"),
@@ -305,6 +328,7 @@ def list_checks(everything):
                      ("gpu: fused attention", lambda setting: fused_attention(setting, everything)),
                      ("gpu: fused attention with a condition", lambda setting: conditional_attention(setting, everything, False)),
                      ("gpu: fused causal attention with a condition", lambda setting: conditional_attention(setting, everything, True)),
+                     ("gpu: stochastic rounding by the random bits of CPUs", rounds_stochastically),
                      ("gpu: a step is one graph", lambda setting: a_step_is_one_graph(setting, everything)),
                      ("gpu: weight gradients beside other computations", lambda setting: weight_gradients_beside(setting, everything)),
                      ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything))]

@@ -118,7 +118,7 @@ exec.program @train stage 0 micro_batches 1 arena 0 lower_bound 0 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 optimizer "scalars" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has the scalars of optimizer group 1 at #exec.place<0 + 32 + 16>; they are the same on all ranks}}
+  // expected-error @+1 {{has the numbers of optimizer group 1 at #exec.place<0 + 32 + 16>; they are the same on all ranks}}
   exec.begin [#exec.place<0 + 0 + 0>, #exec.place<0 + 32 + 16>]
 }
 
@@ -126,8 +126,8 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 optimizer "scalars" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has the loss scale at #exec.place<0 + 32 + 4>; it is the same on all ranks}}
-  exec.begin [#exec.place<0 + 0 + 0>] loss_scale <0 + 32 + 4>
+  // expected-error @+1 {{has 'loss_scale' at #exec.place<0 + 32 + 4>; it is the same on all ranks}}
+  exec.begin [#exec.place<0 + 0 + 0>] numbers ["loss_scale"] at [#exec.place<0 + 32 + 4>]
 }
 
 // -----
@@ -344,4 +344,44 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
   // expected-error @+1 {{has -1 elements; a value has at least 0}}
   exec.state value of @b -1 x f32 begins parameters at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "scalars" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{names 2 numbers of the step and 1 places for them}}
+  exec.begin [] numbers ["loss_scale", "random_key"] at [#exec.place<0 + 0 + 0>]
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "scalars" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{writes 'learning_rate', which is not a number that the host writes once}}
+  exec.begin [] numbers ["learning_rate"] at [#exec.place<0 + 0 + 0>]
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "scalars" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{writes 'random_key' twice}}
+  exec.begin [] numbers ["random_key", "random_key"] at [#exec.place<0 + 0 + 0>, #exec.place<0 + 8 + 0>]
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "b/members" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is members and begins with zero}}
+  exec.state members of @b 5 x i64 begins zero at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "b/members" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is members without a bucket}}
+  exec.state members 5 x i64 begins members at <0 + 0 + 0>
 }

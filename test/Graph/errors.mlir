@@ -398,3 +398,31 @@ func.func @draw(%x: tensor<2xf32>, %bits: tensor<2xi32>) -> tensor<2xbf16> {
   %y = graph.stochastic_cast %x, %bits draw 3 : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xbf16>
   return %y : tensor<2xbf16>
 }
+
+// -----
+func.func @unknown_number() {
+  // expected-error @+1 {{'warp' is not a number that a step has once: loss_scale, random_key}}
+  %x = graph.step_number warp : tensor<f32>
+  return
+}
+
+// -----
+func.func @number_of_a_group() {
+  // expected-error @+1 {{'learning_rate' is not a number that a step has once: loss_scale, random_key}}
+  %x = graph.step_number learning_rate : tensor<f32>
+  return
+}
+
+// -----
+func.func @key_of_floats() {
+  // expected-error @+1 {{'random_key' is one i64, and not a 'tensor<f32>'}}
+  %x = graph.step_number random_key : tensor<f32>
+  return
+}
+
+// -----
+func.func @several_scales() {
+  // expected-error @+1 {{'loss_scale' is one f32, and not a 'tensor<2xf32>'}}
+  %x = graph.step_number loss_scale : tensor<2xf32>
+  return
+}

@@ -55,7 +55,7 @@ module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hy
 // expected-error @+1 {{gate of Precision: backward's first gradient is scaled 2 times, must be 1}}
 func.func @micro_batch(%one: tensor<f32>) {
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
-  %scale = graph.loss_scale : tensor<f32>
+  %scale = graph.step_number loss_scale : tensor<f32>
   %scaled = graph.mul %seed, %scale : tensor<f32>
   // expected-error @+1 {{gate of Precision: uses the loss scale; what it multiplies is backward's first gradient alone}}
   %twice = graph.mul %scaled, %scale : tensor<f32>
@@ -69,7 +69,7 @@ module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hy
 // expected-error @+1 {{gate of Precision: backward's first gradient is scaled 2 times, must be 1}}
 func.func @micro_batch(%one: tensor<f32>) -> (tensor<f32> {graph.grad = "w"}) {
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
-  %scale = graph.loss_scale : tensor<f32>
+  %scale = graph.step_number loss_scale : tensor<f32>
   %scaled = graph.mul %seed, %scale : tensor<f32>
   // expected-error @+1 {{gate of Precision: uses the loss scale; what it multiplies is backward's first gradient alone}}
   %unscaled = graph.div %scaled, %scale : tensor<f32>

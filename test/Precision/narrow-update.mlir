@@ -13,7 +13,7 @@
 // Each value has a draw of its own.
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/draw 1/draw 0/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: error: gate of Precision: 'w/momentum' is rounded by a draw that another value was rounded by
-// RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/random_bits "b"/random_bits "w"/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/dense<-5808553574619024987>/dense<-5808541479991114666>/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: gate of Precision: 'b' is rounded by random bits that are not those of 'b'
 // The gate knows what was asked for, and refuses what was not.
 // PARAMETER: error: gate of Precision: parameter 'w' is updated with a master of 'bf16', must be 'f32'
@@ -57,18 +57,26 @@ func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %b: tensor<4xf32
 // CHECK: %[[W1:.*]] = graph.cast %[[P1]] {{.*}} -> tensor<4x4xbf16>
 // CHECK: %[[M1:.*]] = graph.cast %[[S1]] {{.*}} -> tensor<4x4xbf16>
 // CHECK: return %[[W1]], %{{.*}}, %{{.*}}, %[[M1]]
-// With `stochastic` the parameter takes draw 0 of its bits and the state draw 1; what is f32 takes none.
+// With `stochastic` the parameter takes draw 0 of its bits and the state draw 1; what is f32 takes none. Bits are those of an
+// element's place in the parameter; the subsequence is the hash of its name.
 // RANDOM-LABEL: func.func @update
-// RANDOM: %[[BITS:.*]] = graph.random_bits "w" {{.*}} : tensor<4x4xi32>
+// RANDOM: %[[I:.*]] = graph.iota dim 0 {{.*}} : tensor<16xi64>
+// RANDOM: %[[E:.*]] = graph.reshape %[[I]] {{.*}} : tensor<16xi64> -> tensor<4x4xi64>
+// RANDOM: %[[KEY:.*]] = graph.step_number random_key {{.*}} : tensor<i64>
+// RANDOM: %[[KEYS:.*]] = graph.broadcast %[[KEY]] {{.*}} : tensor<i64> -> tensor<4x4xi64>
+// RANDOM: %[[NAME:.*]] = graph.constant {{.*}} dense<-5808541479991114666> : tensor<4x4xi64>
+// RANDOM: %[[BITS:.*]] = graph.random_bits %[[E]], %[[KEYS]], %[[NAME]] {{.*}} : tensor<4x4xi32>
 // RANDOM: %[[P1:.*]], %[[S1:.*]] = graph.optimizer_step sgd
 // RANDOM: %[[W1:.*]] = graph.stochastic_cast %[[P1]], %[[BITS]] draw 0 {{.*}} : (tensor<4x4xf32>, tensor<4x4xi32>) -> tensor<4x4xbf16>
 // RANDOM: %[[M1:.*]] = graph.stochastic_cast %[[S1]], %[[BITS]] draw 1
-// RANDOM: graph.random_bits "b"
-// RANDOM-NOT: graph.random_bits "k"
+// RANDOM: %[[NAME:.*]] = graph.constant {{.*}} dense<-5808553574619024987> : tensor<4xi64>
+// RANDOM: graph.random_bits %{{.*}}, %{{.*}}, %[[NAME]]
+// RANDOM-NOT: graph.random_bits
 // RANDOM: return %[[W1]], %{{.*}}, %{{.*}}, %[[M1]]
 // A master moves, so its parameter takes no draw; "b" has no state.
 // MOVING-LABEL: func.func @update
-// MOVING: %[[BITS:.*]] = graph.random_bits "w"
+// MOVING: dense<-5808541479991114666> : tensor<4x4xi64>
+// MOVING: %[[BITS:.*]] = graph.random_bits
 // MOVING: %[[P1:.*]], %[[S1:.*]] = graph.optimizer_step sgd
 // MOVING: %[[M1:.*]] = graph.stochastic_cast %[[S1]], %[[BITS]] draw 1
 // MOVING-NOT: graph.random_bits

@@ -13,7 +13,7 @@ module attributes {graph.nominal_count = 8 : i64, graph.loss_scale = {initial = 
     {kind = "sgd", lr = 0.1 : f64, weight_decay = 0.0 : f64, momentum = 0.9 : f64}]} {
 // CHECK-LABEL: func.func @micro_batch
 // CHECK: %[[SEED:.*]] = graph.scale %{{.*}} by 1 over 8 {{.*}}graph.seed
-// CHECK-NEXT: %[[SCALE:.*]] = graph.loss_scale
+// CHECK-NEXT: %[[SCALE:.*]] = graph.step_number loss_scale
 // CHECK-NEXT: %[[SCALED:.*]] = graph.mul %[[SEED]], %[[SCALE]]
 // CHECK: graph.cross_entropy_backward %{{.*}}, %{{.*}}, %{{.*}}, %[[SCALED]]
 func.func @forward(%w: tensor<3x4xf32> {graph.param = "w", graph.group = 0 : i64}, %x: tensor<2x3xf32> {graph.input = "x"},

@@ -13,3 +13,8 @@ sched.bucket @b ["v", "w"] at [0, 1] sizes [2, 2] elements 64 group 0 params who
 
 // expected-error @+1 {{member "w" takes elements 0 to 65, free are 0 to 64}}
 sched.bucket @b ["w"] at [0] sizes [65] elements 64 group 0 params whole grads whole states whole
+
+// -----
+
+// expected-error @+1 {{is rounded stochastically, and member "w" begins at element 32, which is not a multiple of 64}}
+sched.bucket @b ["v", "w"] at [0, 32] sizes [2, 2] elements 64 group 0 params whole grads whole states whole {stochastic}

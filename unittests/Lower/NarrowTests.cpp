@@ -62,8 +62,7 @@ TEST_P(Narrow, Half) {
   }
 }
 
-/// Bit by bit as Narrow.h, for random bits that differ from element to element, and call by call where only those of some
-/// elements are there.
+/// Bit by bit as Narrow.h, for random bits that differ from element to element.
 TEST_P(Narrow, RoundsStochastically) {
   std::vector<float> x = makeFloats();
   std::vector<uint32_t> bits(kCount);
@@ -74,19 +73,12 @@ TEST_P(Narrow, RoundsStochastically) {
     for (unsigned draw = 0; draw < runtime::kDraws; ++draw) {
       std::string types = ": (" + shape + "f32>, " + shape + "i32>) -> " + shape + element + ">";
       CompiledKernel kernel({"loop",
-                             {{"f32", {kCount}}},
+                             {{"f32", {kCount}}, {"i32", {kCount}}},
                              {{element, {kCount}}},
-                             "%b = graph.random_bits : " + shape + "i32> %y = graph.stochastic_cast %0, %b draw " +
-                                 std::to_string(draw) + " " + types + " => %y"},
+                             "%y = graph.stochastic_cast %0, %1 draw " + std::to_string(draw) + " " + types + " => %y"},
                             GetParam());
       std::vector<uint16_t> y(kCount);
-      constexpr int64_t block = 4096;
-      for (int64_t begin = 0; begin < kCount; begin += block) {
-        int64_t end = std::min(begin + block, kCount);
-        std::vector<uint32_t> some(bits.begin() + begin, bits.begin() + end);
-        char *first = (char *)((uintptr_t)some.data() - begin * sizeof(uint32_t));
-        kernel.call({(char *)x.data(), (char *)y.data(), first}, begin, end);
-      }
+      kernel.call({(char *)x.data(), (char *)bits.data(), (char *)y.data()}, 0, kernel.extent());
       bool isBf16 = element[0] == 'b';
       for (int64_t i = 0; i < kCount; ++i) {
         uint32_t drawn = runtime::drawOf(bits[i], draw);

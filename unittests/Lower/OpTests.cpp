@@ -189,7 +189,7 @@ class Rows : public testing::TestWithParam<int64_t> {};
 TEST_P(Rows, ComputeTheirDefinition) {
   std::vector<Sample> all = samples();
   for (llvm::StringRef op : xlc::lower::getEmittableOps()) {
-    if (op == graph::RandomBitsOp::getOperationName()) // memory of the runtime: NarrowTests.cpp
+    if (op == graph::RandomBitsOp::getOperationName()) // bit by bit: RandomTests.cpp
       continue;
     auto sample = std::find_if(all.begin(), all.end(), [&](const Sample &s) { return s.op == op; });
     ASSERT_NE(sample, all.end()) << op.str() << " has a row in the lowering table and no sample here";

@@ -54,7 +54,7 @@ struct OneCall {
     ThreadPool pool(threads, 50, useOne);
     Kernels kernels(plan, codes, pool);
     kernels.prepare(call());
-    kernels.run(call(), {operands.data(), accumulate.data(), workspace, nullptr});
+    kernels.run(call(), {operands.data(), accumulate.data(), workspace});
     return results;
   }
   static void useOne() {}

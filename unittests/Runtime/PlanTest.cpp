@@ -15,8 +15,8 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 18, its runtime knows version 17",
-         [](Plan &p) { p.version = 18; });
+  expect("error: the plan in this program has version 19, its runtime knows version 18",
+         [](Plan &p) { p.version = 19; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -92,7 +92,7 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
     made.initial = initial, made.min = min, made.window = 2000, made.hysteresis = 1, made.dynamic = true;
     return std::make_unique<plan::LossScaleT>(made);
   };
-  auto place = [] { return std::make_unique<plan::Place>(0, 0, 0); };
+  auto place = [] { return plan::NumberPlace(plan::Place(0, 0, 0), (uint8_t)StepNumber::LossScale); };
   expect("a loss scale that begins with 0, not below 1, moves after 2000 good steps or 1 others",
          [&](Plan &p) { p.loss_scale = scale(0, 1); });
   expect("a loss scale that begins with 2, not below 4, moves after", [&](Plan &p) { p.loss_scale = scale(2, 4); });
@@ -100,39 +100,39 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
          [&](Plan &p) { p.programs[0]->states.pop_back(); });
   expect("action 'begin' has no place for the loss scale", [&](Plan &p) { p.loss_scale = scale(8, 1); });
   expect("action 'begin' has a place for a loss scale that there is not",
-         [&](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->loss_scale = place(); });
+         [&](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->numbers.push_back(place()); });
   expect("stage 0 says whether a step is applied, and has no gradient norm",
          [&](Plan &p) { p.programs[0]->states.erase(p.programs[0]->states.begin() + 2); });
 }
 
-TEST(Plan, RandomBitsAreThoseOfABucket) {
-  auto giveBits = [](Plan &p) {
-    plan::CallT &call = *p.functions[0]->calls[0];
-    p.kernels[0]->random = true;
-    call.workspace.emplace_back(0, 0), call.workspace_bytes = 64 * p.threads;
+/// What a Begin writes beside the numbers of groups.
+TEST(Plan, TheNumbersOfAStepHavePlaces) {
+  auto write = [](Plan &p, uint8_t number, uint64_t offset = 0) {
+    p.programs[0]->steps[0]->action.AsBegin()->numbers.emplace_back(plan::Place(offset, 0, 0), number);
   };
-  auto runOf = [](Plan &p) { return p.programs[0]->steps[3]->action.AsRun(); };
-  expect("action 'gradient 0' draws for bucket 3 of 1", [&](Plan &p) { runOf(p)->draws_for = 3; });
-  expect("action 'gradient 0', call 'gradient' takes random bits, and its action draws for no bucket", giveBits);
-  expect("action 'gradient 0', call 'gradient' takes 1 random numbers, bucket 'bucket' has 128 elements", [&](Plan &p) {
-    giveBits(p);
-    runOf(p)->draws_for = 0;
+  auto key = (uint8_t)StepNumber::RandomKey, rate = (uint8_t)StepNumber::LearningRate;
+  for (uint8_t number : {rate, (uint8_t)7, (uint8_t)255})
+    expect("action 'begin' writes number " + std::to_string(number) + ", which is not one of the step's",
+           [&](Plan &p) { write(p, number); });
+  expect("action 'begin' writes number 6, which is not one of the step's or written before",
+         [&](Plan &p) { write(p, key), write(p, key); });
+  expect("action 'begin' leaves the arena", [&](Plan &p) { write(p, key, p.programs[0]->arena - 4); });
+}
+
+TEST(Plan, ATableOfMembersIsOfABucket) {
+  auto tabulate = [](Plan &p) -> plan::StateT & {
+    p.states[0]->kind = plan::StateKind::Members, p.states[0]->begins = plan::Beginning::Members;
+    p.states[0]->element = plan::Element::I64;
+    return *p.states[0];
+  };
+  expect("state 0, '', is of bucket none of 1", [&](Plan &p) { tabulate(p).bucket.reset(); });
+  expect("state 0, '', is of type F32", [&](Plan &p) { tabulate(p).element = plan::Element::F32; });
+  expect("state 0, '', begins with Zero", [&](Plan &p) { tabulate(p).begins = plan::Beginning::Zero; });
+  expect("the members of bucket 'bucket' leaves the arena", [&](Plan &p) {
+    tabulate(p);
+    *p.programs[0]->states[0]->place = plan::Place(p.programs[0]->arena - 8, 0, 0);
   });
-  for (uint64_t grain : {0, 3})
-    expect("kernel 'gradient' takes random bits, and is not made for them", [&](Plan &p) {
-      giveBits(p);
-      p.kernels[0]->grain = grain;
-    });
-  expect("call 'gradient' of 'gradient' has too many operands for random bits", [&](Plan &p) {
-    giveBits(p);
-    plan::CallT &call = *p.functions[0]->calls[0];
-    call.ins.resize(17, call.ins[0]);
-    call.in_bytes.resize(17, call.in_bytes[0]);
-  });
-  expect("call 'gradient' of 'gradient' has 0 bytes for random bits, needs 64", [](Plan &p) {
-    p.kernels[0]->random = true;
-    p.threads = 1;
-  });
+  expect("state 0, '', begins with Members", [&](Plan &p) { p.states[0]->begins = plan::Beginning::Members; });
 }
 
 TEST(Plan, AnElementOfABucketBelongsToOneParameter) {

@@ -53,7 +53,6 @@ public:
     return hasLibrary && cpu->fits(call) && llvm::all_of(call.memory, isContiguous);
   }
   int64_t workspace(const LibraryCall &, int) const override { return kWorkspace; }
-  int64_t workspaceOfRandomBits(int64_t, int) const override { return kWorkspace; }
   bool hasElementType(Type type) const override { return hasDoubles || !type.isF64(); }
   int64_t arenaAlignment() const override { return kAlignment; }
   std::vector<OutsideLine> outsideLines() const override { return {{"strict", kOutside}}; }

@@ -35,7 +35,7 @@ public:
     std::vector<char *> here;
     for (size_t i = 0; i < call.ins.size() + call.outs.size(); ++i)
       here.push_back(toHost(operands.addresses[i]));
-    cpu->run(call, {here.data(), operands.accumulate, toHost(operands.workspace), operands.randomBits});
+    cpu->run(call, {here.data(), operands.accumulate, toHost(operands.workspace)});
   }
   void write(char *to, const void *from, uint64_t bytes) override {
     ++counts.write;

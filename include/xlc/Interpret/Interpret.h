@@ -17,6 +17,8 @@ namespace xlc::interpret {
 struct Options {
   /// Chooses the pseudo-random functions that stand for exp, sqrt, ... in the finite field.
   uint64_t seed = 0;
+  /// The step that is interpreted: what graph.step_number gives.
+  runtime::StepClock clock{};
 };
 
 /// Evaluates `function` on `arguments` and appends its results. Calls are followed. An op that

@@ -32,7 +32,8 @@ def NarrowUpdatePass : Pass<"xlc-narrow-update", "::mlir::ModuleOp"> {
 
     and with `stochastic` the last line
 
-          %bits = graph.random_bits "w" : tensor<8xi32>
+          %e = graph.iota dim 0 : tensor<8xi64>
+          %bits = graph.random_bits %e, %keys, %nameOfW : tensor<8xi32>
           %r = graph.stochastic_cast %w1, %bits draw 0 : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xbf16>
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect"];
@@ -141,7 +142,7 @@ def ScaleLossPass : Pass<"xlc-scale-loss", "::mlir::ModuleOp"> {
 
         func.func @micro_batch(...) {
           %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
-          %scale = graph.loss_scale : tensor<f32>
+          %scale = graph.step_number loss_scale : tensor<f32>
           %scaled = graph.mul %seed, %scale : tensor<f32>
           %dx = graph.cross_entropy_backward %x, %y, %lse, %scaled
 

@@ -69,6 +69,33 @@ struct BucketMember {
   }
 };
 
+/// The columns of a bucket's table of members, which says which element of which parameter an element of a rank's piece
+/// is. An element at `at` of the piece belongs to the last member whose Begin is not above it; with j = at - Begin it
+/// is element j + (j div Width) * Skip + Base of the whole parameter. A row of the table is one column for all members:
+/// [kMemberColumns, members] numbers of 64 bits.
+enum class MemberColumn : unsigned {
+  Begin,       ///< in the rank's piece of the bucket; below 0 where the member begins in a piece before
+  Subsequence, ///< of the member's random bits (Philox.h)
+  Width,       ///< elements of the rank's piece that follow each other in the whole parameter
+  Skip,        ///< elements of the whole parameter between two such runs
+  Base,        ///< of the piece's first element
+};
+inline constexpr int64_t kMemberColumns = 5;
+inline constexpr int64_t elementsOfMemberTable(int64_t members) { return kMemberColumns * members; }
+
+/// Writes the column entries of member `i` of `count`, in the bucket's order. `first`: the element of the bucket with
+/// which the rank's piece begins.
+inline void putMember(const BucketMember &member, uint64_t subsequence, uint64_t first, uint64_t i, uint64_t count,
+                      int64_t *table) {
+  auto put = [&](MemberColumn column, uint64_t value) { table[(unsigned)column * count + i] = (int64_t)value; };
+  uint64_t width = member.shape.block * member.shape.rest, whole = member.shape.run * member.shape.rest;
+  put(MemberColumn::Begin, member.begin - first);
+  put(MemberColumn::Subsequence, subsequence);
+  put(MemberColumn::Width, std::max<uint64_t>(width, 1));
+  put(MemberColumn::Skip, whole - width);
+  put(MemberColumn::Base, std::min(member.shape.run, member.index * member.shape.block) * member.shape.rest);
+}
+
 } // namespace xlc::runtime
 
 #endif

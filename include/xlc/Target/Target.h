@@ -64,8 +64,6 @@ public:
   virtual bool fits(const LibraryCall &call) const = 0;
   /// Bytes of scratch of a call that fits, with so many threads of a rank; 0: it needs none.
   virtual int64_t workspace(const LibraryCall &call, int threads) const = 0;
-  /// Bytes of scratch of a generated kernel that takes random bits for so many elements.
-  virtual int64_t workspaceOfRandomBits(int64_t elements, int threads) const = 0;
   /// Whether its library's attention has the gradient of queries that see no key; else `dout` is 0 there (xlc-normalize-reductions).
   virtual bool seesWithoutKeys() const { return true; }
   /// Where sums over columns and over all elements are cut.

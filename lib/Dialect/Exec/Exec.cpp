@@ -172,37 +172,70 @@ LogicalResult BufferOp::verify() {
 
 LogicalResult StateOp::verify() {
   StateKind kind = getKind();
-  bool isOfBucket = exec::isOfBucket(kind);
+  bool isOfBucket = exec::isOfBucket(kind), isNumber = exec::isNumber(kind);
   bool isNamed = kind == StateKind::optimizer || kind == StateKind::counter || kind == StateKind::result;
   auto require = [&](bool has, bool needs, StringRef what) -> LogicalResult {
     if (has == needs)
       return success();
     return emitOpError() << "is " << stringifyStateKind(kind) << (needs ? " without " : " with ") << what;
   };
-  if (failed(require(getBucket().has_value(), isOfBucket, "a bucket")) ||
+  if (failed(require(getBucket().has_value(), !isNumber, "a bucket")) ||
       failed(require(getGroup().has_value(), kind == StateKind::index, "a group")) ||
       failed(require(getName().has_value(), isNamed, "a name")))
     return failure();
-  if (getElements() < 0 || (!isOfBucket && (getElements() != 1 || getShard())))
+  if (getElements() < 0 || (isNumber && (getElements() != 1 || getShard())))
     return emitOpError() << "has " << getElements() << (getShard() ? " elements of a shard" : " elements") << "; a "
-                         << stringifyStateKind(kind) << (isOfBucket ? " has at least 0" : " is one number");
+                         << stringifyStateKind(kind) << (isNumber ? " is one number" : " has at least 0");
   bool isWrong = (getBegins() == Beginning::index && kind != StateKind::index) ||
-                 (getBegins() == Beginning::parameters && !isOfBucket) || (getBegins() == Beginning::one && isOfBucket);
+                 (getBegins() == Beginning::members) != (kind == StateKind::members) ||
+                 (getBegins() == Beginning::parameters && !isOfBucket) || (getBegins() == Beginning::one && !isNumber);
   if (isWrong)
     return emitOpError() << "is " << stringifyStateKind(kind) << " and begins with " << stringifyBeginning(getBegins());
   return success();
 }
 
-/// The scalars of a group are not divided among the ranks that share the program.
+void BeginOp::forEachNumber(llvm::function_ref<void(runtime::StepNumber, PlaceAttr)> visit) {
+  if (!getNumbers())
+    return;
+  for (auto [name, place] : llvm::zip_equal(*getNumbers(), *getNumberPlaces()))
+    visit(*runtime::findStepNumber(cast<StringAttr>(name).getValue()), cast<PlaceAttr>(place));
+}
+
+void BeginOp::forEachWrite(llvm::function_ref<void(PlaceAttr, int64_t, int64_t)> visit) {
+  for (auto place : getPlaces().getAsRange<PlaceAttr>())
+    runtime::forEachHostNumberOfGroup([&](const runtime::StepNumberRow &row) {
+      visit(place, int64_t(runtime::offsetInGroup(row.number)), int64_t(runtime::bytesOf(row.type)));
+    });
+  forEachNumber([&](runtime::StepNumber number, PlaceAttr place) {
+    visit(place, 0, int64_t(runtime::bytesOf(runtime::rowOf(number).type)));
+  });
+}
+
+/// Numbers of a step are not divided among the ranks that share the program.
 LogicalResult BeginOp::verify() {
+  ArrayAttr names = getNumbersAttr(), places = getNumberPlacesAttr();
+  size_t named = names ? names.size() : 0, placed = places ? places.size() : 0;
+  if (named != placed)
+    return emitOpError() << "names " << named << " numbers of the step and " << placed << " places for them";
   auto isOfAllRanks = [](PlaceAttr place) { return place.getStride() == 0; };
   for (auto [group, place] : llvm::enumerate(getPlaces().getAsRange<PlaceAttr>()))
     if (!isOfAllRanks(place))
-      return emitOpError() << "has the scalars of optimizer group " << group << " at " << place
+      return emitOpError() << "has the numbers of optimizer group " << group << " at " << place
                            << "; they are the same on all ranks, so that their place has no stride";
-  if (getLossScale() && !isOfAllRanks(*getLossScale()))
-    return emitOpError() << "has the loss scale at " << *getLossScale()
-                         << "; it is the same on all ranks, so that its place has no stride";
+  if (!names)
+    return success();
+  llvm::DenseSet<StringAttr> seen;
+  for (auto [name, place] : llvm::zip(names.getAsRange<StringAttr>(), places.getAsRange<PlaceAttr>())) {
+    if (!isOfAllRanks(place))
+      return emitOpError() << "has '" << name.getValue() << "' at " << place
+                           << "; it is the same on all ranks, so that its place has no stride";
+    std::optional<runtime::StepNumber> number = runtime::findStepNumber(name.getValue());
+    if (!number || runtime::rowOf(*number).owner != runtime::NumberOf::Step ||
+        runtime::rowOf(*number).writer != runtime::WrittenBy::Host)
+      return emitOpError() << "writes '" << name.getValue() << "', which is not a number that the host writes once";
+    if (!seen.insert(name).second)
+      return emitOpError() << "writes '" << name.getValue() << "' twice";
+  }
   return success();
 }
 

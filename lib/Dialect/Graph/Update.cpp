@@ -38,20 +38,20 @@ Replaced &Replaced::operator=(Term made) {
 
 Update::Update(Formula &formula, OptimizerStepOp op)
     : op(op), formula(&formula), param(replaced(op.getParam())), gradient{&formula, op.getGrad()},
-      rate(getScalar(StepScalar::LearningRate)) {
-  gradient = gradient * getScalar(StepScalar::GradientFactor);
+      rate(getNumber(StepNumber::LearningRate)) {
+  gradient = gradient * getNumber(StepNumber::GradientFactor);
   for (Value state : op.getStates())
     states.push_back(replaced(state));
 }
 
 Replaced Update::replaced(Value old) const {
-  Value applied = getScalar(StepScalar::Applied).value, isApplied = formula->isEqual(applied, 1);
+  Value applied = getNumber(StepNumber::Applied).value, isApplied = formula->isEqual(applied, 1);
   return {{formula, old}, formula->broadcast(isApplied, old)};
 }
 
-Term Update::getScalar(StepScalar which) const {
+Term Update::getNumber(StepNumber which) const {
   RankedTensorType type = typeOf(op.getScalars()).clone({1});
-  Value one = SliceOp::create(formula->b, formula->loc, type, op.getScalars(), {int64_t(which)}, {1});
+  Value one = SliceOp::create(formula->b, formula->loc, type, op.getScalars(), {runtime::indexInGroup(which)}, {1});
   return {formula, formula->convert(one, typeOf(op.getParam()).getElementType())};
 }
 
@@ -144,4 +144,28 @@ SmallVector<Value> OptimizerGroup::createRoundedStep(OpBuilder &builder, Locatio
                           : convert(made, element));
   }
   return results;
+}
+
+void StepNumberOp::build(OpBuilder &builder, OperationState &state, runtime::StepNumber number) {
+  const runtime::StepNumberRow &row = runtime::rowOf(number);
+  bool isFloat = row.type == runtime::NumberType::F32;
+  Type element = isFloat ? Type(builder.getF32Type()) : Type(builder.getI64Type());
+  build(builder, state, RankedTensorType::get({}, element), StringRef(row.name));
+}
+
+LogicalResult StepNumberOp::verify() {
+  std::optional<runtime::StepNumber> number = runtime::findStepNumber(getNumber());
+  if (!number || runtime::rowOf(*number).owner != runtime::NumberOf::Step) {
+    InFlightDiagnostic error = emitOpError() << "'" << getNumber() << "' is not a number that a step has once: ";
+    llvm::ListSeparator comma;
+    for (const runtime::StepNumberRow &row : runtime::kStepNumbers)
+      if (row.owner == runtime::NumberOf::Step)
+        error << StringRef(comma) << StringRef(row.name);
+    return error;
+  }
+  bool isFloat = runtime::rowOf(*number).type == runtime::NumberType::F32;
+  RankedTensorType type = typeOf(getY());
+  if (type.getRank() != 0 || type.getElementType().isF32() != isFloat)
+    return emitOpError() << "'" << getNumber() << "' is one " << (isFloat ? "f32" : "i64") << ", and not a " << type;
+  return success();
 }

@@ -293,5 +293,5 @@ LogicalResult OptimizerStepOp::verify() {
   size_t states = OptimizerGroup((*this)->getAttrDictionary()).getStateNames().size();
   if (getStates().size() != states || getNewStates().size() != states)
     return emitOpError() << "needs " << states << " states, has " << getStates().size();
-  return expectShape(*this, "scalars", getScalars(), {kStepScalars});
+  return expectShape(*this, "scalars", getScalars(), {runtime::kGroupNumbers});
 }

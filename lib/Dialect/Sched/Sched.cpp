@@ -51,6 +51,9 @@ LogicalResult BucketOp::verify() {
     if (offset < end || offset + size > (int64_t)getElements())
       return emitOpError() << "member " << member << " takes elements " << offset << " to " << offset + size
                            << ", free are " << end << " to " << getElements();
+    if (getStochastic() && offset % kMemberAlignment != 0)
+      return emitOpError() << "is rounded stochastically, and member " << member << " begins at element " << offset
+                           << ", which is not a multiple of " << kMemberAlignment;
     end = offset + size;
   }
   return success();

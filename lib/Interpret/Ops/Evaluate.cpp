@@ -30,7 +30,7 @@ template <class E> using Given = std::vector<SmallVector<Held<E>>>;
 
 template <class E> class Evaluator {
 public:
-  Evaluator(const Options &options, size_t ranks) : functions(options.seed), ranks(ranks) {}
+  Evaluator(const Options &options, size_t ranks) : functions(options.seed), clock(options.clock), ranks(ranks) {}
 
   LogicalResult call(func::FuncOp function, Given<E> arguments, ByRank<E> &results) {
     if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
@@ -108,7 +108,7 @@ private:
       SmallVector<const Datum<E> *> operands;
       for (Value operand : op.getOperands())
         operands.push_back(&own.find(operand)->second.get());
-      Evaluation<E> evaluation{&op, operands, functions, results};
+      Evaluation<E> evaluation{&op, operands, functions, results, clock};
       if (failed(apply(rule, evaluation)))
         return failure();
     }
@@ -131,6 +131,7 @@ private:
   }
 
   Functions<E> functions;
+  runtime::StepClock clock;
   size_t ranks;
   int depth = 0;
 };

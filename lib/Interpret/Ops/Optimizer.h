@@ -18,7 +18,7 @@ public:
     mlir::Location loc = builder.getUnknownLoc();
     auto type = mlir::RankedTensorType::get({kBlock}, builder.getF64Type());
     llvm::SmallVector<mlir::Type> inputs(2 + group.getStateNames().size(), type);
-    inputs.insert(inputs.begin() + kScalars, type.clone({graph::kStepScalars}));
+    inputs.insert(inputs.begin() + kScalars, type.clone({runtime::kGroupNumbers}));
     formula = mlir::func::FuncOp::create(loc, "update", builder.getFunctionType(inputs, {}));
     mlir::Block *body = formula->addEntryBlock();
     builder.setInsertionPointToEnd(body);

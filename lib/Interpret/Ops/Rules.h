@@ -19,6 +19,7 @@ template <class E> struct Evaluation {
   llvm::ArrayRef<const Datum<E> *> operands;
   const Functions<E> &functions;
   llvm::SmallVectorImpl<Datum<E>> &results;
+  runtime::StepClock clock{}; ///< of the step that is interpreted
 
   const Tensor<E> &floats(size_t i) const { return std::get<Tensor<E>>(*operands[i]); }
   const Integers &integers(size_t i) const { return std::get<Integers>(*operands[i]); }
@@ -52,7 +53,7 @@ template <class E> struct ElementwiseRules {
 };
 
 template <class E> struct ShapeRules {
-  static llvm::LogicalResult constant(Evaluation<E> &), lossScale(Evaluation<E> &), iota(Evaluation<E> &);
+  static llvm::LogicalResult constant(Evaluation<E> &), stepNumber(Evaluation<E> &), iota(Evaluation<E> &);
   static llvm::LogicalResult randomBits(Evaluation<E> &);
   static llvm::LogicalResult broadcast(Evaluation<E> &), reshape(Evaluation<E> &), transpose(Evaluation<E> &);
   static llvm::LogicalResult slice(Evaluation<E> &), concat(Evaluation<E> &), pad(Evaluation<E> &);

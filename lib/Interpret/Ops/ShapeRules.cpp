@@ -33,17 +33,28 @@ template <class E> LogicalResult ShapeRules<E>::constant(Evaluation<E> &e) {
   return e.give(fromAttribute<E>(cast<graph::ConstantOp>(e.op).getValue()));
 }
 
-/// That of the first step: no step that is interpreted overflows.
-template <class E> LogicalResult ShapeRules<E>::lossScale(Evaluation<E> &e) {
-  std::optional<LossScale> scale = LossScale::of(e.op->template getParentOfType<ModuleOp>());
-  if (!scale)
-    return e.op->emitOpError() << "needs the module attribute " << graph::kLossScale;
-  return e.give(Tensor<E>({}, fromDouble<E>(scale->initial)));
+/// The loss scale is that of the first step: no step that is interpreted overflows.
+template <class E> LogicalResult ShapeRules<E>::stepNumber(Evaluation<E> &e) {
+  auto op = cast<graph::StepNumberOp>(e.op);
+  runtime::StepClock clock = e.clock;
+  if (op.getStepNumber() == runtime::StepNumber::LossScale) {
+    std::optional<LossScale> scale = LossScale::of(op->template getParentOfType<ModuleOp>());
+    if (!scale)
+      return op.emitOpError() << "needs the module attribute " << graph::kLossScale;
+    clock.lossScale = scale->initial;
+  }
+  runtime::StepValue value = runtime::valueOf(op.getStepNumber(), {}, clock);
+  if (const auto *integer = std::get_if<int64_t>(&value))
+    return e.give(Integers(Shape{}, *integer));
+  return e.give(Tensor<E>({}, fromDouble<E>(std::get<double>(value))));
 }
 
-/// Those that round to nearest: which are drawn is the runtime's, and no arithmetic but floats' sees them.
 template <class E> LogicalResult ShapeRules<E>::randomBits(Evaluation<E> &e) {
-  return e.give(Integers(Shape(e.resultShape()), (int32_t)runtime::kNearestBits));
+  Integers y(Shape(e.resultShape()));
+  const Integers &index = e.integers(0), &key = e.integers(1), &subsequence = e.integers(2);
+  for (size_t i = 0; i < y.elements.size(); ++i)
+    y.elements[i] = int32_t(runtime::drawWord(index.elements[i], subsequence.elements[i], key.elements[i]));
+  return e.give(std::move(y));
 }
 
 template <class E> LogicalResult ShapeRules<E>::iota(Evaluation<E> &e) {

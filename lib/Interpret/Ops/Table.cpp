@@ -46,7 +46,7 @@ constexpr Row<E> kTable[] = {
     {"graph.layer_norm_backward", NormRules<E>::layerNormBackward},
     {"graph.layer_norm_weight_backward", NormRules<E>::layerNormWeightBackward},
     {"graph.log", ElementwiseRules<E>::log},
-    {"graph.loss_scale", ShapeRules<E>::lossScale},
+    {"graph.step_number", ShapeRules<E>::stepNumber},
     {"graph.max", ElementwiseRules<E>::max},
     {"graph.max_pool", WindowRules<E>::maxPool},
     {"graph.max_pool_backward", WindowRules<E>::maxPoolBackward},

@@ -2,6 +2,8 @@
 // whoever reads it.
 #include "BucketActions.h"
 #include "../Ops/Optimizer.h"
+#include "Pieces.h"
+#include "xlc/Runtime/Narrow.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -171,9 +173,44 @@ template <class E> LogicalResult interpret::act(World<E> &world, ArrayRef<sched:
   return success();
 }
 
+/// A random number for each element of a piece of a bucket, by its place in the whole parameter; that which rounds to
+/// nearest for padding. Empty where the bucket is rounded to nearest.
 template <class E>
-LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Model &model, int64_t now,
-                             const Functions<E> &functions) {
+static std::vector<uint32_t> drawBits(dist::MeshAttr mesh, int64_t rank, Bucket<E> &bucket, const Piece<E> &piece,
+                                      const runtime::StepClock &clock) {
+  if (!bucket.op.getStochastic())
+    return {};
+  std::vector<uint32_t> bits(piece.count, runtime::kNearestBits);
+  uint64_t key = runtime::keyOfStep(clock.seed, clock.step);
+  for (auto [i, member] : llvm::enumerate(bucket.op.getMembers().template getAsRange<StringAttr>())) {
+    uint64_t subsequence = runtime::hashName(member.getValue());
+    int64_t offset = bucket.op.getOffsets()[i] - piece.logical;
+    auto draw = [&](int64_t inPiece, int64_t inWhole) {
+      if (int64_t k = offset + inPiece; k >= 0 && k < piece.count)
+        bits[k] = runtime::drawWord(inWhole, subsequence, key);
+    };
+    if (dist::LayoutAttr layout = sched::getLayout(bucket.op, i))
+      forEachOfPiece(layout, layout.getGroup().indexOf(mesh, rank), draw);
+    else
+      for (int64_t k = 0; k < bucket.op.getSizes()[i]; ++k)
+        draw(k, k);
+  }
+  return bits;
+}
+
+/// Rounds what an update gives, by draw `which` of `bits`, or to nearest where there are none.
+template <class E>
+static void roundUpdated(Type element, ArrayRef<uint32_t> bits, int64_t which, MutableArrayRef<E> values) {
+  std::optional<Narrow> narrow = findNarrow(element);
+  if (bits.empty() || !narrow)
+    return roundTo<E>(element, values);
+  for (auto [value, own] : llvm::zip_equal(values, bits))
+    value = toNeighbour<E>(value, *narrow, runtime::drawOf(own, which));
+}
+
+template <class E>
+LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Model &model,
+                             const runtime::StepClock &clock, const Functions<E> &functions) {
   for (Rank<E> &rank : world.ranksOf(update)) {
     Bucket<E> &bucket = find(rank, update.getBucketAttr());
     auto scale = rank.scalars.find("@scale");
@@ -184,8 +221,9 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
       return update.emitOpError() << "bucket '" << bucket.op.getSymName() << "' has optimizer group " << group << " of "
                                   << model.groups.size();
     const graph::OptimizerGroup &own = model.groups[group];
-    Tensor<E> scalars = groupScalars<E>(own, now);
-    scalars.elements[1] = std::get<Tensor<E>>(scale->second).elements[0];
+    Tensor<E> numbers = groupNumbers<E>(own, clock.applied);
+    numbers.elements[runtime::indexInGroup(runtime::StepNumber::GradientFactor)] =
+        std::get<Tensor<E>>(scale->second).elements[0];
     bool isSharded = Bucket<E>::isSharded(bucket.op.getStates());
     Piece<E> params = isSharded ? bucket.ownParams() : bucket.whole(bucket.params);
     Piece<E> grads = isSharded ? bucket.ownGrads() : bucket.whole(bucket.grads);
@@ -202,10 +240,11 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
     for (Cells<E> &state : bucket.states)
       states.push_back(state.elements.data());
     E *read = &params.cells->elements[params.first], *moved = bucket.hasMaster() ? bucket.master.elements.data() : read;
-    rule(moved, &grads.cells->elements[grads.first], states, params.count, scalars);
-    roundTo<E>(bucket.op.getTypeOfUpdated(), MutableArrayRef(moved, params.count));
-    for (E *state : states)
-      roundTo<E>(bucket.op.getTypeOfStates(), MutableArrayRef(state, params.count));
+    rule(moved, &grads.cells->elements[grads.first], states, params.count, numbers);
+    std::vector<uint32_t> bits = drawBits(world.mesh, rank.index, bucket, params, clock);
+    roundUpdated<E>(bucket.op.getTypeOfUpdated(), bits, 0, MutableArrayRef(moved, params.count));
+    for (auto [i, state] : llvm::enumerate(states))
+      roundUpdated<E>(bucket.op.getTypeOfStates(), bits, 1 + i, MutableArrayRef(state, params.count));
     if (bucket.hasMaster())
       std::copy_n(moved, params.count, read);
     roundTo<E>(bucket.op.getTypeOfParameters(), MutableArrayRef(read, params.count));
@@ -219,7 +258,8 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
   template LogicalResult interpret::act(World<E> &, sched::ZeroScalarsOp);                                             \
   template LogicalResult interpret::act(World<E> &, ArrayRef<sched::CollectiveOp>);                                    \
   template LogicalResult interpret::act(World<E> &, ArrayRef<sched::AllReduceScalarsOp>);                              \
-  template LogicalResult interpret::act(World<E> &, sched::UpdateOp, const Model &, int64_t, const Functions<E> &);
+  template LogicalResult interpret::act(World<E> &, sched::UpdateOp, const Model &, const runtime::StepClock &,        \
+                                        const Functions<E> &);
 XLC_INSTANTIATE_ACTIONS(double)
 XLC_INSTANTIATE_ACTIONS(float)
 XLC_INSTANTIATE_ACTIONS(Field)

@@ -36,7 +36,7 @@ template <class E> llvm::LogicalResult act(World<E> &world, llvm::ArrayRef<sched
 
 /// The optimizer's update of a bucket at step `now`.
 template <class E>
-llvm::LogicalResult act(World<E> &world, sched::UpdateOp update, const Model &model, int64_t now,
+llvm::LogicalResult act(World<E> &world, sched::UpdateOp update, const Model &model, const runtime::StepClock &clock,
                         const Functions<E> &functions);
 
 } // namespace xlc::interpret

@@ -2,10 +2,11 @@
 //
 //   parameter --layout--> piece of a tensor-parallel rank --bucket--> its place there --extent--> whole, or a shard
 //
-// The arithmetic of these places is shared with the runtime (States.h): a program begins and ends here as it does there.
-// Code of the interpreter's own checks the steps in between.
+// The arithmetic of these places is shared with the runtime (States.h): a program begins and ends here as it does
+// there. Code of the interpreter's own checks the steps in between.
 #include "StageProgram.h"
 #include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Runtime/States.h"
 #include <map>
 
 using namespace mlir;
@@ -23,7 +24,7 @@ static std::string nameOf(exec::StateOp state, const Model::Parameter &parameter
 template <class E> LogicalResult StageProgram<E>::verifyStates() {
   std::map<std::string, int> found;
   for (auto state : op.getBody().template getOps<exec::StateOp>()) {
-    if (!state.getBucket())
+    if (!exec::isOfBucket(state.getKind()))
       continue;
     auto bucket = symbols.lookup<sched::BucketOp>(*state.getBucket());
     if (!bucket)
@@ -53,7 +54,7 @@ LogicalResult StageProgram<E>::forEachHolding(llvm::function_ref<LogicalResult(c
   if (failed(verifyStates()))
     return failure();
   for (auto state : op.getBody().template getOps<exec::StateOp>()) {
-    if (!state.getBucket())
+    if (!exec::isOfBucket(state.getKind()))
       continue;
     auto bucket = symbols.lookup<sched::BucketOp>(*state.getBucket());
     for (auto [member, name] : llvm::enumerate(bucket.getMembers().template getAsRange<StringAttr>())) {
@@ -68,10 +69,10 @@ LogicalResult StageProgram<E>::forEachHolding(llvm::function_ref<LogicalResult(c
 }
 
 /// A member of a bucket on a rank.
-template <class E> runtime::BucketMember StageProgram<E>::memberOf(const Holding &holding, int64_t rank) const {
-  sched::BucketOp bucket = holding.bucket;
-  dist::LayoutAttr layout = sched::getLayout(bucket, holding.member);
-  auto begin = uint64_t(bucket.getOffsets()[holding.member]), size = uint64_t(bucket.getSizes()[holding.member]);
+template <class E>
+runtime::BucketMember StageProgram<E>::memberOf(sched::BucketOp bucket, int64_t member, int64_t rank) const {
+  dist::LayoutAttr layout = sched::getLayout(bucket, member);
+  auto begin = uint64_t(bucket.getOffsets()[member]), size = uint64_t(bucket.getSizes()[member]);
   if (!layout)
     return {begin, begin + size, 0, runtime::PieceShape::whole(size)};
   ArrayRef<int64_t> shape = layout.getShape();
@@ -86,8 +87,32 @@ template <class E> int64_t StageProgram<E>::beginOf(exec::StateOp state, int64_t
   return state.getShard() ? exec::ProgramOp(op).getMesh().shardOf(rank) * state.getElements() : 0;
 }
 
-/// Counters and indices.
+/// Which elements of which parameters a rank updates of a bucket.
+template <class E> LogicalResult StageProgram<E>::initializeTable(exec::StateOp state) {
+  auto bucket = symbols.lookup<sched::BucketOp>(state.getBucket().value_or(""));
+  auto count = bucket ? int64_t(bucket.getMembers().size()) : 0;
+  if (!bucket || state.getElements() != runtime::elementsOfMemberTable(count))
+    return state.emitOpError() << "has " << state.getElements() << " numbers of the " << count
+                               << " members of a bucket";
+  for (int64_t rank = 0; rank < stageRanks; ++rank) {
+    dist::MeshAttr mesh = op.getMesh();
+    int64_t first = state.getShard() ? mesh.shardOf(rank) * (int64_t(bucket.getElements()) / mesh.getShards()) : 0;
+    Integers table(ArrayRef<int64_t>{state.getElements()});
+    for (auto [i, name] : llvm::enumerate(bucket.getMembers().template getAsRange<StringAttr>()))
+      runtime::putMember(memberOf(bucket, int64_t(i), rank), runtime::hashName(name.getValue()), uint64_t(first), i,
+                         uint64_t(count), table.elements.data());
+    Span span = memory.spanAt(state.getPlace(), rank, state.getElements(), state.getType());
+    if (failed(memory.write({op, "start", rank}, span, std::move(table), false)))
+      return failure();
+  }
+  return success();
+}
+
+/// Counters, indices and tables of members.
 template <class E> LogicalResult StageProgram<E>::initializeNumbers() {
+  for (auto state : op.getBody().template getOps<exec::StateOp>())
+    if (state.getKind() == exec::StateKind::members && failed(initializeTable(state)))
+      return failure();
   for (auto state : op.getBody().template getOps<exec::StateOp>())
     for (int64_t rank = 0; rank < stageRanks; ++rank) {
       Span span = memory.spanAt(state.getPlace(), rank, 1, state.getType());
@@ -119,7 +144,7 @@ template <class E> LogicalResult StageProgram<E>::initialize() {
       Span kept = memory.spanAt(state.getPlace(), rank, count, state.getType());
       if (holding.member == 0 && failed(memory.write(access, kept, Tensor<E>({count}), false)))
         return failure();
-      runtime::BucketMember member = memberOf(holding, rank);
+      runtime::BucketMember member = memberOf(holding.bucket, holding.member, rank);
       int64_t begin = beginOf(state, rank);
       int64_t first = std::max(begin, int64_t(member.begin)), last = std::min(begin + count, int64_t(member.end));
       if (!parameter || first >= last)
@@ -142,7 +167,7 @@ template <class E> LogicalResult StageProgram<E>::collectPiece(const Holding &ho
   dist::MeshAttr mesh = op.getMesh();
   exec::StateOp state = holding.state;
   int64_t slices = state.getShard() ? mesh.getShards() : 1, size = state.getElements();
-  runtime::BucketMember member = memberOf(holding, rank);
+  runtime::BucketMember member = memberOf(holding.bucket, holding.member, rank);
   for (int64_t i = 0; i < slices; ++i) {
     int64_t begin = std::max(int64_t(member.begin), i * size), end = std::min(int64_t(member.end), (i + 1) * size);
     if (begin >= end)

@@ -93,16 +93,21 @@ template struct Source<double>;
 template struct Source<float>;
 template struct Source<Field>;
 
-template <class E> Tensor<E> groupScalars(const graph::OptimizerGroup &group, int64_t t) {
+template <class E> Tensor<E> groupNumbers(const graph::OptimizerGroup &group, int64_t t) {
+  using runtime::StepNumber;
   double beta1 = group.get(HyperParameter::Beta1), beta2 = group.get(HyperParameter::Beta2);
-  Tensor<E> scalars(ArrayRef<int64_t>{graph::kStepScalars});
-  scalars.elements = {fromDouble<E>(group.get(HyperParameter::LearningRate)), E(),
-                      fromDouble<E>(1 - std::pow(beta1, t)), fromDouble<E>(std::sqrt(1 - std::pow(beta2, t))),
-                      fromDouble<E>(1)};
-  return scalars;
+  Tensor<E> numbers(ArrayRef<int64_t>{runtime::kGroupNumbers});
+  auto set = [&](StepNumber which, double value) {
+    numbers.elements[runtime::indexInGroup(which)] = fromDouble<E>(value);
+  };
+  set(StepNumber::LearningRate, group.get(HyperParameter::LearningRate));
+  set(StepNumber::Correction1, 1 - std::pow(beta1, t));
+  set(StepNumber::Correction2, std::sqrt(1 - std::pow(beta2, t)));
+  set(StepNumber::Applied, 1);
+  return numbers;
 }
-template Tensor<double> groupScalars(const graph::OptimizerGroup &, int64_t);
-template Tensor<float> groupScalars(const graph::OptimizerGroup &, int64_t);
-template Tensor<Field> groupScalars(const graph::OptimizerGroup &, int64_t);
+template Tensor<double> groupNumbers(const graph::OptimizerGroup &, int64_t);
+template Tensor<float> groupNumbers(const graph::OptimizerGroup &, int64_t);
+template Tensor<Field> groupNumbers(const graph::OptimizerGroup &, int64_t);
 
 } // namespace xlc::interpret

@@ -53,7 +53,8 @@ inline std::string nameOfEqual(llvm::StringRef held) {
   return held.str();
 }
 
-/// Numbers of a real run, in the place of drawn ones: what parameters begin with, and of each input the rows of its steps.
+/// Numbers of a real run, in the place of drawn ones: what parameters begin with, and of each input the rows of its
+/// steps.
 struct GivenData {
   std::map<std::string, Datum<double>> parameters, rows; ///< by name
   int64_t globalBatch;                                   ///< rows of a step
@@ -79,9 +80,9 @@ template <class E> struct Source {
   Datum<E> rows(const Model::Input &input, int64_t step, int64_t firstRow) const;
 };
 
-/// [learning rate, 0, 1 - beta1^t, sqrt(1 - beta2^t), 1] of an optimizer group at step t = 1, 2, ...
-/// Element 1, the factor on the gradients, is known when the norm is.
-template <class E> Tensor<E> groupScalars(const graph::OptimizerGroup &group, int64_t t);
+/// The numbers of an optimizer group (StepNumbers.h) at step t = 1, 2, ..., by formulas of the interpreter's own; 0
+/// stands for the factor on the gradients, which is known when the norm is.
+template <class E> Tensor<E> groupNumbers(const graph::OptimizerGroup &group, int64_t t);
 
 /// One program under verification.
 template <class E> class Runner {

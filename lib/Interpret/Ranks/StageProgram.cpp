@@ -8,6 +8,7 @@
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::interpret;
+using runtime::StepNumber;
 
 StringRef interpret::labelOf(Operation *action) { return cast<exec::Action>(action).getLabel(); }
 
@@ -30,21 +31,41 @@ template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
     if (group >= model.groups.size())
       return begin.emitOpError() << "has places for " << begin.getPlaces().size() << " optimizer groups of "
                                  << model.groups.size();
-    Tensor<E> scalars = groupScalars<E>(model.groups[group], now);
-    for (int64_t rank = 0; rank < stageRanks; ++rank)
-      for (int64_t i : {0, 2, 3}) { // element 1 is known when the norm is
-        Span span = memory.spanAt(cast<exec::PlaceAttr>(place), rank, 1, Float32Type::get(op.getContext()));
-        span.address += i * 4;
-        if (failed(memory.write({begin, labelOf(begin), rank}, span, Tensor<E>({1}, scalars.elements[i]), false)))
-          return failure();
-      }
+    Tensor<E> numbers = groupNumbers<E>(model.groups[group], now);
+    bool hasFailed = false;
+    runtime::forEachHostNumberOfGroup([&](const runtime::StepNumberRow &row) {
+      Tensor<E> number({1}, numbers.elements[runtime::indexInGroup(row.number)]);
+      hasFailed |= failed(writeNumber(begin, cast<exec::PlaceAttr>(place), runtime::offsetInGroup(row.number),
+                                      Float32Type::get(op.getContext()), number));
+    });
+    if (hasFailed)
+      return failure();
   }
   auto scale = LossScale::of(op->getParentOfType<ModuleOp>());
-  if (bool(scale) != begin.getLossScale().has_value())
+  runtime::StepClock clock{.step = uint64_t(now), .seed = source.seed, .lossScale = scale ? scale->initial : 1};
+  bool hasScale = false, hasFailed = false;
+  begin.forEachNumber([&](StepNumber number, exec::PlaceAttr place) {
+    hasScale |= number == StepNumber::LossScale;
+    runtime::StepValue value = runtime::valueOf(number, {}, clock);
+    const auto *integer = std::get_if<int64_t>(&value);
+    Datum<E> given =
+        integer ? Datum<E>(Integers({1}, *integer)) : Tensor<E>({1}, fromDouble<E>(std::get<double>(value)));
+    Type type = integer ? Type(IntegerType::get(op.getContext(), 64)) : Float32Type::get(op.getContext());
+    hasFailed |= failed(writeNumber(begin, place, 0, type, given));
+  });
+  if (bool(scale) != hasScale)
     return begin.emitOpError() << (scale ? "has no place for the loss scale" : "has a place for a loss scale of none");
-  for (int64_t rank = 0; scale && rank < stageRanks; ++rank) {
-    Span span = memory.spanAt(*begin.getLossScale(), rank, 1, Float32Type::get(op.getContext()));
-    if (failed(memory.write({begin, labelOf(begin), rank}, span, Tensor<E>({1}, fromDouble<E>(scale->initial)), false)))
+  return failure(hasFailed);
+}
+
+/// On all ranks of the stage.
+template <class E>
+LogicalResult StageProgram<E>::writeNumber(exec::BeginOp begin, exec::PlaceAttr place, int64_t offset, Type type,
+                                           const Datum<E> &value) {
+  for (int64_t rank = 0; rank < stageRanks; ++rank) {
+    Span span = memory.spanAt(place, rank, 1, type);
+    span.address += offset;
+    if (failed(memory.write({begin, labelOf(begin), rank}, span, value, false)))
       return failure();
   }
   return success();

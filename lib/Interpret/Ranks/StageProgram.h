@@ -50,6 +50,8 @@ public:
 
 private:
   llvm::LogicalResult act(exec::BeginOp);
+  llvm::LogicalResult writeNumber(exec::BeginOp begin, exec::PlaceAttr place, int64_t offset, mlir::Type type,
+                                  const Datum<E> &value);
   llvm::LogicalResult act(exec::LoadOp);
   llvm::LogicalResult act(exec::RunOp);
   llvm::LogicalResult act(exec::ExchangeOp);
@@ -65,8 +67,9 @@ private:
   llvm::LogicalResult forEachHolding(llvm::function_ref<llvm::LogicalResult(const Holding &)> visit);
   llvm::LogicalResult verifyStates();
   llvm::LogicalResult initializeNumbers();
+  llvm::LogicalResult initializeTable(exec::StateOp state);
   llvm::LogicalResult collectPiece(const Holding &holding, int64_t rank, Tensor<E> &whole);
-  runtime::BucketMember memberOf(const Holding &holding, int64_t rank) const;
+  runtime::BucketMember memberOf(sched::BucketOp bucket, int64_t member, int64_t rank) const;
   int64_t beginOf(exec::StateOp state, int64_t rank) const;
 
   int64_t firstRank; ///< of the stage, among all

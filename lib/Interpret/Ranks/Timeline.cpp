@@ -27,6 +27,7 @@ public:
 
   LogicalResult step(int64_t t) override {
     now = t;
+    options.clock.seed = source.seed, options.clock.step = options.clock.applied = t;
     if (failed(checkBuckets()))
       return failure();
     for (Rank<E> &rank : world.ranks) {
@@ -171,7 +172,7 @@ template <class E> LogicalResult Timeline<E>::run(ArrayRef<Operation *> actions)
       .Case([&](sched::LoadOp op) { return load(op); })
       .Case([&](sched::RunOp op) { return runUnit(op); })
       .Case([&](sched::ScalarsOp op) { return computeScalars(op); })
-      .Case([&](sched::UpdateOp op) { return act(world, op, model, now, functions); })
+      .Case([&](sched::UpdateOp op) { return act(world, op, model, options.clock, functions); })
       .template Case<sched::ReleaseOp, sched::NormOp, sched::ZeroScalarsOp>([&](auto op) { return act(world, op); })
       .Default([](Operation *other) { return other->emitError() << "the interpreter does not know this action"; });
 }

@@ -30,6 +30,7 @@ public:
   }
 
   LogicalResult step(int64_t t) override {
+    options.clock.seed = source.seed, options.clock.step = options.clock.applied = t;
     sums.clear();
     for (int64_t microBatch = 0; microBatch < cut.microBatches; ++microBatch)
       for (int64_t rank = 0; rank < cut.ranks; ++rank)
@@ -137,9 +138,9 @@ private:
       else if (StringAttr state = argument.getState())
         arguments.push_back(std::move(values[state.str()]));
       else if (std::optional<int64_t> group = argument.getGroup()) {
-        Tensor<E> scalars = groupScalars<E>(model.groups[*group], t);
-        scalars.elements[1] = scale;
-        arguments.push_back(scalars);
+        Tensor<E> numbers = groupNumbers<E>(model.groups[*group], t);
+        numbers.elements[runtime::indexInGroup(runtime::StepNumber::GradientFactor)] = scale;
+        arguments.push_back(numbers);
       }
     }
     if (failed(evaluate<E>(function, std::move(arguments), options, results)))

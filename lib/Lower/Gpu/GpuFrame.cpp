@@ -29,8 +29,6 @@ FailureOr<func::FuncOp> GpuFrame::createFunction(OpBuilder &builder, StringRef n
                               << " results that are added to";
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), constantSpace());
   SmallVector<Type> parameters(asked.memory.size(), pointer);
-  if (!kernel.getOps<graph::RandomBitsOp>().empty())
-    parameters.push_back(pointer);
   if (llvm::is_contained(asked.accumulates, true))
     parameters.push_back(builder.getI32Type());
   movesLanes = llvm::any_of(kernel.front(), [](Operation &op) { return !keepsNeighbours(op); });
@@ -43,8 +41,6 @@ FailureOr<func::FuncOp> GpuFrame::createFunction(OpBuilder &builder, StringRef n
 
 Memory GpuFrame::bindOperand(KernelEmitter &e, size_t i) {
   Value address = code.getArgument(i);
-  if (i == request->memory.size())
-    return {address, e.builder().getI32Type(), {1}, kAccessBytes};
   Memory memory{address, request->memory[i].getElementType(), {}, request->alignments[i]};
   int64_t offset;
   [[maybe_unused]] LogicalResult strided = request->memory[i].getStridesAndOffset(memory.strides, offset);

@@ -1,7 +1,6 @@
 // See Kernels.h.
 #include "Kernels.h"
 
-#include "DrawBits.h"
 #include "Plan/Shapes.h"
 #include "xlc/Runtime/Workspace.h"
 
@@ -96,7 +95,6 @@ void Kernels::prepare(const plan::CallT &call) {
     ready.pool = {pool->backward, (int64_t)pool->planes, dimsOf(pool->dims)};
   } else {
     ready.code = codes[kernel.code], ready.extent = kernel.extent, ready.grain = kernel.grain;
-    ready.random = kernel.random;
   }
   if (workspace > (int64_t)call.workspace_bytes || (workspace > 0 && call.workspace.empty()))
     throw Rejected(fmt::format(
@@ -141,35 +139,17 @@ void Kernels::runCode(const Prepared &kernel, const plan::CallT &call, const Cal
     bytes += some;
   uint64_t grains = (kernel.extent + kernel.grain - 1) / kernel.grain;
   uint64_t parts = bytes < smallestCall ? 1 : std::min<uint64_t>(grains, pool.size());
-  auto runRows = [&](int part, uint64_t begin, uint64_t end) {
-    if (kernel.random)
-      runByBlocks(kernel, call, operands, part, begin, end);
-    else
-      kernel.code(operands.addresses, (int64_t)begin, (int64_t)end, operands.accumulate);
+  auto runRows = [&](uint64_t begin, uint64_t end) {
+    kernel.code(operands.addresses, (int64_t)begin, (int64_t)end, operands.accumulate);
   };
   if (parts <= 1)
-    return runRows(0, 0, kernel.extent);
+    return runRows(0, kernel.extent);
   pool.run((int)parts, [&](int part) {
     uint64_t begin = grains * part / parts * kernel.grain,
              end = std::min(kernel.extent, grains * (part + 1) / parts * kernel.grain);
     if (begin < end)
-      runRows(part, begin, end);
+      runRows(begin, end);
   });
-}
-
-/// Random bits are drawn for a block of rows, which the kernel then reads from the cache.
-void Kernels::runByBlocks(const Prepared &kernel, const plan::CallT &call, const CallOperands &operands, int part,
-                          uint64_t begin, uint64_t end) {
-  uint64_t block = randomBlock((int64_t)kernel.extent), count = call.ins.size() + call.outs.size();
-  auto *bits = (uint32_t *)operands.workspace + part * block;
-  std::array<char *, kMostRandomOperands + 1> addresses;
-  std::copy_n(operands.addresses, count, addresses.begin());
-  for (; begin < end; begin += block) {
-    uint64_t some = std::min(block, end - begin);
-    drawBits(*operands.randomBits, begin, some, bits);
-    addresses[count] = (char *)bits - (ptrdiff_t)(begin * sizeof *bits); // element `begin` of the operand is bits[0]
-    kernel.code(addresses.data(), (int64_t)begin, (int64_t)(begin + some), operands.accumulate);
-  }
 }
 
 void Kernels::runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands,

@@ -33,7 +33,6 @@ private:
   struct Prepared {
     XlcKernel code = nullptr;
     uint64_t extent = 0, grain = 1;
-    bool random = false;
     std::optional<Contraction> write, add;
     std::optional<AttentionShape> attention;
     std::optional<ScatterAddShape> scatter;
@@ -42,8 +41,6 @@ private:
     std::optional<MaxPoolShape> pool;
   };
   void runCode(const Prepared &kernel, const plan::CallT &call, const CallOperands &operands);
-  void runByBlocks(const Prepared &kernel, const plan::CallT &call, const CallOperands &operands, int part,
-                   uint64_t begin, uint64_t end);
   void runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands, char *workspace);
   void runConvolutionCall(const ConvolutionShape &shape, char *const *operands, bool add, char *workspace);
   void runPool(const MaxPoolShape &shape, char *const *operands, bool add);

@@ -4,7 +4,6 @@
 #define XLC_LIB_RUNTIME_DEVICE_DEVICE_H
 
 #include "Fabric/Mover.h"
-#include "RandomBits.h"
 #include "Trace.h"
 
 #include <array>
@@ -35,10 +34,9 @@ struct OutsideBytes {
 
 /// What a call works on.
 struct CallOperands {
-  char *const *addresses;       ///< of its ins, then its outs
-  const uint8_t *accumulate;    ///< per out: 1 where it is added to
-  char *workspace;              ///< null: it has none
-  const RandomBits *randomBits; ///< of the elements that it updates; null: its kernel takes none
+  char *const *addresses;    ///< of its ins, then its outs
+  const uint8_t *accumulate; ///< per out: 1 where it is added to
+  char *workspace;           ///< null: it has none
 };
 
 /// Used by the rank's own thread, which makes it; `read` also by others, between steps, and `write` by those that run

@@ -32,13 +32,10 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
     }
   }
   slots.resize(mostSlots), operands.resize(mostOperands), accumulate.resize(mostOperands);
-  for (const auto &next : program.steps)
-    if (const auto *run = next->action.AsRun(); run && run->draws_for)
-      randomBits.try_emplace(*run->draws_for, job.plan, *run->draws_for, rank);
-  replays.areUsed = job.captureFailed && device.captures() && !trace && !job.observer &&
-                    randomBits.empty(); // which are others in each step
+  replays.areUsed = job.captureFailed && device.captures() && !trace && !job.observer;
   forEachFirstNumber(job.plan, rank, [&](uint64_t offset, plan::Element element, int64_t value) {
-    writeNumber(arena + offset, element, (double)value);
+    element == plan::Element::I64 ? device.write(arena + offset, &value, sizeof value)
+                                  : writeNumber(arena + offset, element, (double)value);
   });
   device.endStep(); // what was written comes before the first action
   if (job.overlap == Overlap::Threads)
@@ -103,8 +100,6 @@ void Executor::serve(Lane &lane) {
 void Executor::runStep(uint64_t number) {
   step = number;
   slotsTaken.clear();
-  for (auto &[bucket, bits] : randomBits)
-    bits.beginStep(job.seed, step);
   if (!beside.empty()) {
     begun.store((uint32_t)step, std::memory_order_release);
     wakeAll(begun);
@@ -245,22 +240,31 @@ void Executor::writeNumber(char *to, plan::Element type, double value) {
   device.write(to, element, bytesOf(type));
 }
 
-void Executor::writeScalar(const plan::Place &place, uint64_t index, double value) {
-  writeNumber(at(place) + index * bytesOf(scalarElement), scalarElement, value);
+void Executor::writeNumber(char *to, StepNumber number, const GroupRates &group, const StepClock &clock) {
+  StepValue value = valueOf(number, group, clock);
+  if (const auto *real = std::get_if<double>(&value))
+    return writeNumber(to, plan::Element::F32, *real);
+  device.write(to, &std::get<int64_t>(value), sizeof(int64_t));
 }
 
-/// Writes [lr, -, 1 - beta1^t, sqrt(1 - beta2^t)] of each optimizer group, t being the number of the step among those that
-/// are applied; element 1 is the scalars kernel's. A rule without betas has 0, so its corrections are 1.
+/// Writes the numbers of the step that are the host's.
 void Executor::begin(const plan::BeginT &begin) {
-  auto t = (double)(scale ? scale->applied() + 1 : step);
+  if (scale)
+    scaleOfStep = scale->value();
+  StepClock clock{.step = step,
+                  .applied = scale ? scale->applied() + 1 : step,
+                  .seed = job.seed,
+                  .rateFactor = job.learningRateFactor,
+                  .lossScale = scaleOfStep};
   for (size_t i = 0; i < begin.places.size(); ++i) {
     const plan::OptimizerGroupT &group = *job.plan.groups[i];
-    writeScalar(begin.places[i], 0, group.lr * job.learningRateFactor);
-    writeScalar(begin.places[i], 2, 1 - std::pow(group.beta1, t));
-    writeScalar(begin.places[i], 3, std::sqrt(1 - std::pow(group.beta2, t)));
+    forEachHostNumberOfGroup([&](const StepNumberRow &row) {
+      writeNumber(at(begin.places[i]) + offsetInGroup(row.number), row.number, {group.lr, group.beta1, group.beta2},
+                  clock);
+    });
   }
-  if (scale)
-    writeScalar(*begin.loss_scale, 0, scaleOfStep = scale->value());
+  for (const plan::NumberPlace &number : begin.numbers)
+    writeNumber(at(number.place()), kStepNumbers[number.number()].number, {}, clock);
 }
 
 void Executor::load(Lane &lane, const plan::LoadT &load) {
@@ -282,7 +286,6 @@ void Executor::exchange(Lane &lane, const plan::ExchangeT &what, plan::Stream st
 
 void Executor::runFunction(Lane &lane, const plan::RunT &run, plan::Stream stream) {
   const plan::FunctionT &function = *job.plan.functions[run.function];
-  drawn = run.draws_for ? &randomBits.at(*run.draws_for) : nullptr;
   for (size_t i = 0; i < run.places.size(); ++i)
     slots[i] = at(run.places[i]);
   for (const auto &next : function.calls) {
@@ -312,7 +315,7 @@ void Executor::runCall(Lane &lane, const plan::CallT &next, bool first) {
     accumulate[i] =
         next.accumulate[i] == plan::Accumulate::Always || (next.accumulate[i] == plan::Accumulate::Later && !first);
   char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
-  auto run = [&] { device.run(next, {operands.data(), accumulate.data(), workspace, drawn}); };
+  auto run = [&] { device.run(next, {operands.data(), accumulate.data(), workspace}); };
   job.observer ? job.observer->call(lane.position, workspace, run) : run();
 }
 

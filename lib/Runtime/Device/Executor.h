@@ -4,14 +4,14 @@
 //   threads    the rank's own thread runs what is on `compute`, one thread each of the other streams; an action begins when
 //              those that it comes `after` have ended in this step, and a step ends when all streams have
 //
-// A device that captures steps (Device.h) gets the list for the first steps; then a step is asked for at once, and what is left of the
-// list is what the host writes (StepReplay.cpp).
+// A device that captures steps (Device.h) gets the list for the first steps; then a step is asked for at once, and what
+// is left of the list is what the host writes (StepReplay.cpp).
 //
-// All give the same bits: who touches the same bytes comes one after the other (VerifyStreams), and sums over ranks run in
-// the order of the ranks.
+// All give the same bits: who touches the same bytes comes one after the other (VerifyStreams), and sums over ranks run
+// in the order of the ranks.
 //
-// Precondition: one thread runs all functions. The table of slots and operands and the random bits are shared by all
-// lanes, and functions alone use them. PlanChecker::checkStream refuses a plan of a CPU that runs a function on another
+// Precondition: one thread runs all functions. The table of slots and operands is shared by all lanes, and functions
+// alone use it. PlanChecker::checkStream refuses a plan of a CPU that runs a function on another
 // stream than `compute`. The plan of a GPU may (stream `weights`); it is run inline, which the check ensures too.
 #ifndef XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 #define XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
@@ -145,7 +145,7 @@ private:
   void settle(std::vector<TraceEvent> &events);
   float readScalar(const plan::Place &place) const;
   void writeNumber(char *to, plan::Element type, double value);
-  void writeScalar(const plan::Place &place, uint64_t index, double value);
+  void writeNumber(char *to, StepNumber number, const GroupRates &group, const StepClock &clock);
 
   const JobContext &job;
   const plan::ProgramT &program; ///< of the rank's stage
@@ -167,11 +167,9 @@ private:
     std::array<bool, 2> isCaptured{}; ///< by slot
     MovedByAxis moved;                ///< in a step
   } replays;
-  std::map<uint32_t, RandomBits> randomBits; ///< by bucket
 
   // Where we are; tables made once, as large as the largest call needs. Of the thread that runs functions.
   uint64_t step = 0;
-  const RandomBits *drawn = nullptr; ///< by the action
   std::vector<char *> slots, operands;
   std::vector<uint8_t> accumulate;
 

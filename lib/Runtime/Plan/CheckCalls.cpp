@@ -47,8 +47,6 @@ void PlanChecker::checkKernels() {
     require(!isLaunched || !plan.gpu.empty(), "kernel '{}' is for GPUs, in a plan for CPUs", kernel->name);
     require(kernel->grain >= 1 && kernel->grain <= (uint64_t)1 << 40 && kernel->extent <= (uint64_t)1 << 46,
             "kernel '{}' has extent {} and grain {}", kernel->name, kernel->extent, kernel->grain);
-    require(!kernel->random || (!isLibrary && kernel->grain >= 1 && kRandomBlock % kernel->grain == 0),
-            "kernel '{}' takes random bits, and is not made for them", kernel->name);
     if (const plan::ContractT *c = kernel->library.AsContract())
       checkContract(*c, kernel->name);
     if (const plan::AttentionT *a = kernel->library.AsAttention()) {
@@ -104,15 +102,6 @@ void PlanChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
     return require(false, "{} runs kernel {} of {}", what, call.kernel, plan.kernels.size());
   if (problems.empty())
     checkLibraryCall(call, *plan.kernels[call.kernel]);
-  if (const plan::KernelT &kernel = *plan.kernels[call.kernel]; kernel.random)
-    checkRandomBits(call, kernel, what);
-}
-
-void PlanChecker::checkRandomBits(const plan::CallT &call, const plan::KernelT &kernel, const std::string &what) {
-  require(call.ins.size() + call.outs.size() <= kMostRandomOperands, "{} has too many operands for random bits", what);
-  auto needed = (uint64_t)randomBitsWorkspace((int64_t)kernel.extent, (int)plan.threads);
-  require(!call.workspace.empty() && call.workspace_bytes >= needed, "{} has {} bytes for random bits, needs {}", what,
-          call.workspace.empty() ? 0 : call.workspace_bytes, needed);
 }
 
 /// A collective of the ranks of a stage, from one operand to another.

@@ -2,6 +2,7 @@
 #include "PlanChecker.h"
 #include "xlc/Runtime/CpuLevel.h"
 #include "xlc/Runtime/Limits.h"
+#include "xlc/Runtime/States.h"
 
 #include <algorithm>
 #include <cmath>
@@ -146,20 +147,21 @@ void PlanChecker::checkState(const plan::StateT &state, size_t number) {
   if (state.kind > StateKind::MAX || state.begins > plan::Beginning::MAX)
     return require(false, "state {}, '{}', is of an unknown kind", number, state.name);
   bool isIndex = state.kind == StateKind::Index,
-       isNumber = state.kind == StateKind::Counter || state.kind == StateKind::Result;
-  bool isOfBucket = !isIndex && !isNumber;
-  require(state.bucket.has_value() == isOfBucket && state.group.has_value() == isIndex &&
+       isNumber = state.kind == StateKind::Counter || state.kind == StateKind::Result,
+       isTable = state.kind == StateKind::Members;
+  require(state.bucket.has_value() == (!isIndex && !isNumber) && state.group.has_value() == isIndex &&
               (!state.bucket || *state.bucket < plan.buckets.size()) &&
               (!state.group || *state.group < plan.rank_groups.size()),
           "state {}, '{}', is of bucket {} of {} and group {} of {}", number, state.name,
           state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
           state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
-  require(isIndex    ? state.element == plan::Element::I64
-          : isNumber ? state.element == scalarElement
-                     : isFloat(state.element),
+  require(isIndex || isTable ? state.element == plan::Element::I64
+          : isNumber         ? state.element == scalarElement
+                             : isFloat(state.element),
           "state {}, '{}', is of type {}", number, state.name, nameOf(state.element));
   require((state.begins != plan::Beginning::Index || isIndex) &&
-              (state.begins != plan::Beginning::Parameters || isOfBucket),
+              (state.begins == plan::Beginning::Members) == isTable &&
+              (state.begins != plan::Beginning::Parameters || isOfBucket(state)),
           "state {}, '{}', begins with {}", number, state.name, plan::EnumNameBeginning(state.begins));
   bool isTwice = std::any_of(plan.states.begin(), plan.states.begin() + (ptrdiff_t)number, [&](const auto &other) {
     return other->kind == state.kind && other->name == state.name && other->bucket == state.bucket &&
@@ -221,8 +223,19 @@ std::string PlanChecker::describeState(const plan::StateT &state) const {
     return fmt::format("the {} of a step", state.name);
   case plan::StateKind::Index:
     return "an index";
+  case plan::StateKind::Members:
+    return "the members of " + bucket;
   }
   return "a state of an unknown kind";
+}
+
+uint64_t PlanChecker::countElements(const plan::StateT &state) const {
+  if (!state.bucket || *state.bucket >= plan.buckets.size())
+    return 1;
+  if (state.kind == plan::StateKind::Members)
+    return (uint64_t)elementsOfMemberTable(std::ranges::count_if(
+        plan.parameters, [&](const auto &parameter) { return parameter->bucket == *state.bucket; }));
+  return keptElements(*plan.buckets[*state.bucket], state.extent);
 }
 
 void PlanChecker::checkProgramStorage() {
@@ -236,9 +249,7 @@ void PlanChecker::checkProgramStorage() {
     const plan::StateT &state = *plan.states[home->state];
     if (state.group)
       checkCollective(*state.group, "an index");
-    bool isOfBucket = state.bucket && *state.bucket < plan.buckets.size();
-    uint64_t elements = isOfBucket ? keptElements(*plan.buckets[*state.bucket], state.extent) : 1;
-    checkPlace(home->place.get(), (Quantity)bytesOf(state.element) * elements, describeState(state));
+    checkPlace(home->place.get(), (Quantity)bytesOf(state.element) * countElements(state), describeState(state));
   }
 }
 

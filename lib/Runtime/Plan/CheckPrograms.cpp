@@ -54,18 +54,33 @@ void PlanChecker::checkTransfer(const plan::Place *place, Quantity bytes, uint32
           plan.programs.size());
 }
 
+/// Places for all numbers of a group, and for those that the step has once.
+void PlanChecker::checkBegin(const plan::BeginT &begin, const std::string &what) {
+  require(begin.places.size() == plan.groups.size(), "{} has {} places for {} optimizer groups", what,
+          begin.places.size(), plan.groups.size());
+  for (const plan::Place &place : begin.places)
+    checkPlace(&place, (Quantity)kGroupNumbers * bytesOf(scalarElement), what);
+  uint64_t scales = 0, written = 0;
+  for (const plan::NumberPlace &number : begin.numbers) {
+    if (number.number() >= std::size(kStepNumbers) || kStepNumbers[number.number()].owner != NumberOf::Step ||
+        kStepNumbers[number.number()].writer != WrittenBy::Host || (written >> number.number() & 1)) {
+      require(false, "{} writes number {}, which is not one of the step's or written before", what, number.number());
+      continue;
+    }
+    written |= (uint64_t)1 << number.number();
+    const StepNumberRow &row = kStepNumbers[number.number()];
+    scales += row.number == StepNumber::LossScale;
+    checkPlace(&number.place(), (Quantity)bytesOf(row.type), what);
+  }
+  require(scales == (plan.loss_scale ? 1 : 0), "{} {}", what,
+          plan.loss_scale ? "has no place for the loss scale" : "has a place for a loss scale that there is not");
+}
+
 void PlanChecker::checkStep(const plan::StepT &step) {
   std::string what = fmt::format("action '{}'", step.label);
   const plan::ActionUnion &action = step.action;
   if (const auto *begin = action.AsBegin()) {
-    require(begin->places.size() == plan.groups.size(), "{} has {} places for {} optimizer groups", what,
-            begin->places.size(), plan.groups.size());
-    for (const plan::Place &place : begin->places)
-      checkPlace(&place, (Quantity)scalarsOfGroup * bytesOf(scalarElement), what);
-    require((begin->loss_scale != nullptr) == (plan.loss_scale != nullptr), "{} {}", what,
-            plan.loss_scale ? "has no place for the loss scale" : "has a place for a loss scale that there is not");
-    if (begin->loss_scale)
-      checkPlace(begin->loss_scale.get(), bytesOf(scalarElement), what);
+    checkBegin(*begin, what);
   } else if (const auto *load = action.AsLoad()) {
     checkLoad(*load, what);
   } else if (const auto *run = action.AsRun()) {
@@ -114,31 +129,16 @@ void PlanChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
   }
 }
 
-/// One random number for each element that a rank updates.
-void PlanChecker::checkDraws(const plan::RunT &run, const plan::KernelT &kernel, const std::string &what) {
-  if (!run.draws_for)
-    return require(false, "{} takes random bits, and its action draws for no bucket", what);
-  const plan::BucketT &bucket = *plan.buckets[*run.draws_for];
-  uint64_t updated = keptElements(bucket, bucket.updates);
-  require(kernel.extent == updated, "{} takes {} random numbers, bucket '{}' has {} elements", what, kernel.extent,
-          bucket.name, updated);
-}
-
 void PlanChecker::checkRun(const plan::RunT &run, const std::string &label) {
   if (run.function >= plan.functions.size())
     return require(false, "{} runs function {} of {}", label, run.function, plan.functions.size());
   const plan::FunctionT &function = *plan.functions[run.function];
   if (run.places.size() != function.slots)
     return require(false, "{} has {} places for {} slots", label, run.places.size(), function.slots);
-  if (run.draws_for && *run.draws_for >= plan.buckets.size())
-    return require(false, "{} draws for bucket {} of {}", label, *run.draws_for, plan.buckets.size());
   for (const auto &call : function.calls) {
     if (!problems.empty())
       return;
     std::string what = fmt::format("{}, call '{}'", label, call->name);
-    if (const plan::KernelT *kernel = call->exchange ? nullptr : plan.kernels[call->kernel].get();
-        kernel && kernel->random)
-      checkDraws(run, *kernel, what);
     auto check = [&](const std::vector<plan::Operand> &operands, const std::vector<uint64_t> &bytes) {
       for (size_t i = 0; i < operands.size() && operands[i].slot() < function.slots; ++i)
         checkPlace(&run.places[operands[i].slot()], (Quantity)bytes[i], what, operands[i].offset());

@@ -50,9 +50,12 @@ public:
     found.clear();
     if (const auto *begin = action.AsBegin()) {
       for (const plan::Place &place : begin->places)
-        add(place, scalarsOfGroup * bytesOf(scalarElement), true);
-      if (begin->loss_scale)
-        add(*begin->loss_scale, bytesOf(scalarElement), true);
+        forEachHostNumberOfGroup([&](const StepNumberRow &row) {
+          plan::Place number(place.offset() + offsetInGroup(row.number), place.stride(), place.buffer());
+          add(number, bytesOf(row.type), true);
+        });
+      for (const plan::NumberPlace &number : begin->numbers)
+        add(number.place(), bytesOf(kStepNumbers[number.number()].type), true);
     } else if (const auto *load = action.AsLoad()) {
       for (size_t i = 0; i < load->inputs.size(); ++i) {
         const plan::InputT &input = *plan.inputs[load->inputs[i]];

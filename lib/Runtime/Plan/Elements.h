@@ -4,6 +4,7 @@
 #define XLC_LIB_RUNTIME_PLAN_ELEMENTS_H
 
 #include "Plan_generated.h"
+#include "xlc/Runtime/StepNumbers.h"
 
 #include <cstdint>
 #include <optional>
@@ -32,8 +33,10 @@ inline bool isNarrow(plan::Element element) { return element == plan::Element::B
 
 /// Of learning rates and corrections, loss and gradient norm.
 inline constexpr plan::Element scalarElement = plan::Element::F32;
-/// Of what a Begin has for each optimizer group.
-inline constexpr uint64_t scalarsOfGroup = 4;
+/// Of a number of a step.
+inline plan::Element elementOf(NumberType type) {
+  return type == NumberType::F32 ? plan::Element::F32 : plan::Element::I64;
+}
 
 /// Whether products and attention are of such elements.
 inline bool hasProducts(plan::Element element) {

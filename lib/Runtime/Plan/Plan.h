@@ -63,6 +63,11 @@ inline bool isRead(const plan::StateT &state) {
   return state.kind == plan::StateKind::Value || state.kind == plan::StateKind::RunningAverage;
 }
 
+/// Whether it is one tensor for each member of its bucket.
+inline bool isOfBucket(const plan::StateT &state) {
+  return isRead(state) || state.kind == plan::StateKind::Master || state.kind == plan::StateKind::Optimizer;
+}
+
 /// Where a stage keeps a number of a kind and a name; null: it does not.
 inline const plan::Place *findNumber(const Plan &plan, const plan::ProgramT &program, plan::StateKind kind,
                                      std::string_view name) {

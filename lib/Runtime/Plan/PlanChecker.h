@@ -40,6 +40,8 @@ private:
   void checkStorage();
   void checkState(const plan::StateT &state, size_t number);
   std::string describeState(const plan::StateT &state) const;
+  /// That a rank has of it.
+  uint64_t countElements(const plan::StateT &state) const;
   void checkParameter(const plan::ParameterT &parameter);
   /// Elements of a rank's piece; none where the layout is impossible.
   std::optional<Quantity> pieceElements(const plan::ParameterT &parameter);
@@ -70,8 +72,7 @@ private:
   void checkExchange(const plan::ExchangeT &exchange, const std::string &what);
   void checkTransfer(const plan::Place *place, Quantity bytes, uint32_t peer, const std::string &what);
   void checkOverlaps();
-  void checkRandomBits(const plan::CallT &call, const plan::KernelT &kernel, const std::string &what);
-  void checkDraws(const plan::RunT &run, const plan::KernelT &kernel, const std::string &what);
+  void checkBegin(const plan::BeginT &begin, const std::string &what);
   void checkRun(const plan::RunT &run, const std::string &label);
   void checkLoad(const plan::LoadT &load, const std::string &label);
   void checkMeetings();

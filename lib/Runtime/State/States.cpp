@@ -16,7 +16,7 @@ HeldState hold(const Plan &plan, const plan::StatePlaceT &home, int rank) {
 
 template <class Suits> std::optional<HeldState> findState(const Plan &plan, int rank, uint32_t bucket, Suits suits) {
   for (const auto &home : programOf(plan, rank).states)
-    if (const plan::StateT &row = *plan.states[home->state]; row.bucket == bucket && suits(row))
+    if (const plan::StateT &row = *plan.states[home->state]; row.bucket == bucket && isOfBucket(row) && suits(row))
       return hold(plan, *home, rank);
   return std::nullopt;
 }
@@ -25,7 +25,7 @@ template <class Suits> std::optional<HeldState> findState(const Plan &plan, int 
 
 void forEachState(const Plan &plan, int rank, const std::function<void(const HeldState &)> &visit) {
   for (const auto &home : programOf(plan, rank).states)
-    if (plan.states[home->state]->bucket)
+    if (isOfBucket(*plan.states[home->state]))
       visit(hold(plan, *home, rank));
 }
 
@@ -72,6 +72,21 @@ plan::Element storedElement(const Plan &plan, uint32_t bucket) {
   return isNarrow(moved) ? plan::Element::F32 : moved;
 }
 
+/// The numbers of a bucket's table of members for the piece that a rank updates.
+static std::vector<int64_t> memberTable(const Plan &plan, const plan::StateT &row, int rank) {
+  std::vector<const plan::ParameterT *> members;
+  for (const auto &parameter : plan.parameters)
+    if (parameter->bucket == row.bucket)
+      members.push_back(parameter.get());
+  std::ranges::sort(members, {}, &plan::ParameterT::offset);
+  uint64_t first =
+      row.extent == plan::Extent::Shard ? plan.buckets[*row.bucket]->shard_elements * shardOf(plan, rank) : 0;
+  std::vector<int64_t> table((size_t)elementsOfMemberTable((int64_t)members.size()));
+  for (size_t i = 0; i < members.size(); ++i)
+    putMember(memberOf(plan, *members[i], rank), hashName(members[i]->name), first, i, members.size(), table.data());
+  return table;
+}
+
 void forEachFirstNumber(const Plan &plan, int rank,
                         const std::function<void(uint64_t, plan::Element, int64_t)> &write) {
   for (const auto &home : programOf(plan, rank).states) {
@@ -81,6 +96,11 @@ void forEachFirstNumber(const Plan &plan, int rank,
       write(offset, row.element, (int64_t)indexIn(*plan.rank_groups[*row.group], plan, rank));
     else if (!row.bucket && row.begins == plan::Beginning::One)
       write(offset, row.element, 1);
+    else if (row.begins == plan::Beginning::Members)
+      for (int64_t number : memberTable(plan, row, rank)) {
+        write(offset, row.element, number);
+        offset += bytesOf(row.element);
+      }
   }
 }
 

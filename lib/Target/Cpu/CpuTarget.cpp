@@ -102,9 +102,6 @@ public:
     return 0;
   }
 
-  int64_t workspaceOfRandomBits(int64_t elements, int threads) const override {
-    return runtime::randomBitsWorkspace(elements, threads);
-  }
 
   /// Threads share columns as they are.
   FewestSummed fewestSummed() const override { return {.elements = kFewestElements}; }

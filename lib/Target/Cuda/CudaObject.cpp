@@ -31,9 +31,6 @@ static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
   for (const auto &kernel : plan.kernels) {
     plan::Library library = kernel->library.type;
     bool isOurs = library == plan::Library::NONE || library == plan::Library::Contract;
-    if (kernel->random)
-      return blame(Fault::User, module.emitError())
-             << "programs for GPUs have no stochastic rounding yet: precision: {rounding: nearest} does without";
     if (!isOurs && runtime::deviceKernelsOf(*kernel).empty())
       return blame(Fault::User, module.emitError()) << "programs for GPUs have no " << plan::EnumNameLibrary(library)
                                                     << " yet, which '" << kernel->name << "' is";

@@ -218,7 +218,6 @@ public:
   }
 
   /// Threads compute their own.
-  int64_t workspaceOfRandomBits(int64_t, int) const override { return 0; }
 
   bool seesWithoutKeys() const override { return false; }
   FewestSummed fewestSummed() const override {

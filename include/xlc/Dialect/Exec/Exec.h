@@ -21,9 +21,13 @@ inline bool computes(Stream stream) { return stream == Stream::compute || stream
 
 /// Whether a state holds the parameters of a bucket as units read them.
 inline bool isRead(StateKind kind) { return kind == StateKind::value || kind == StateKind::running_average; }
-/// Whether it has a tensor for each member of a bucket; the other kinds are one number of the rank.
+/// Whether it has a tensor for each member of a bucket.
 inline bool isOfBucket(StateKind kind) {
   return isRead(kind) || kind == StateKind::master || kind == StateKind::optimizer;
+}
+/// Whether it is one number of a rank.
+inline bool isNumber(StateKind kind) {
+  return kind == StateKind::counter || kind == StateKind::result || kind == StateKind::index;
 }
 
 /// What a collective does, in a function (exec.collective) or between functions (exec.exchange).
@@ -58,8 +62,8 @@ void setKernelKind(mlir::Operation *function, KernelKind kind);
 
 /// On a slot of a function: the group in which a run binds it to the rank's index.
 inline constexpr llvm::StringLiteral kIndex = "exec.index";
-/// On a slot of a function: a run binds it to the loss scale of the step.
-inline constexpr llvm::StringLiteral kHoldsLossScale = "exec.loss_scale";
+/// On a slot of a function: the name of the number of the step (StepNumbers.h) to which a run binds it.
+inline constexpr llvm::StringLiteral kStepNumber = "exec.step_number";
 /// Attributes of a function's slots: the name and the cause of the buffer that a run gives it.
 inline constexpr llvm::StringLiteral kSlotName = "exec.name";
 } // namespace xlc::exec

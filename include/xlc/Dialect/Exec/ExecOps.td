@@ -69,13 +69,14 @@ def Exec_StateKind : I32Enum<"StateKind", "what a state is", [
     I32EnumCase<"running_average", 3>,  // what forward replaces, each rank its own
     I32EnumCase<"counter", 4>,          // a number that the next step reads
     I32EnumCase<"result", 5>,           // a number that is read between two steps
-    I32EnumCase<"index", 6>]> {         // the rank's index in a group
+    I32EnumCase<"index", 6>,            // the rank's index in a group
+    I32EnumCase<"members", 7>]> {       // which element of which parameter an element of a bucket is (States.h)
   let cppNamespace = "::xlc::exec";
 }
 
 def Exec_Beginning : I32Enum<"Beginning", "what a state holds before the first step", [
     I32EnumCase<"nothing", 0>, I32EnumCase<"parameters", 1>, I32EnumCase<"zero", 2>, I32EnumCase<"one", 3>,
-    I32EnumCase<"index", 4>]> {
+    I32EnumCase<"index", 4>, I32EnumCase<"members", 5>]> {
   let cppNamespace = "::xlc::exec";
 }
 
@@ -160,8 +161,7 @@ def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments, Exec_Inner]> {
   let description = [{
     `kernel` is a private function of `graph` ops from the tensors read at `ins` to the tensors written at `outs`;
     it defines the meaning, Lower chooses the code. An out may be the same memory as an in. `accumulate[i]` is
-    the Accumulate of out i. `workspace` is scratch of the library, where it needs some, or room for the random bits of a
-    generated kernel.
+    the Accumulate of out i. `workspace` is scratch of the library, where it needs some.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs,
       Optional<AnyMemRef>:$workspace, DenseI32ArrayAttr:$accumulate);
@@ -175,10 +175,10 @@ def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments, Exec_Inner]> {
 def Exec_CollectiveOp : Exec_Op<"collective", [Exec_Inner]> {
   let summary = "what the tensor-parallel ranks exchange in the middle of a unit function";
   let description = [{
-    Of an all_gather, src is [outer, chunk] and dst [outer, ranks, chunk]; of a reduce_scatter the other way round; of an
-    all_reduce both are [outer, chunk], and may be the same memory. Sums run in the order of the ranks' index.
-    Of an all_to_all, src is [outer, rows, ranks, chunk] and dst [outer, ranks, rows, chunk], or, with `ranks_first`, the
-    other way round; `rows` is 1 for the others.
+    Of an all_gather, src is [outer, chunk] and dst [outer, ranks, chunk]; of a reduce_scatter the other way round; of
+    an all_reduce both are [outer, chunk], and may be the same memory. Sums run in the order of the ranks' index.
+    Of an all_to_all, src is [outer, rows, ranks, chunk] and dst [outer, ranks, rows, chunk], or, with `ranks_first`,
+    the other way round; `rows` is 1 for the others.
   }];
   let arguments = (ins Dist_KindOfCollectiveAttr:$kind, AnyMemRef:$src, AnyMemRef:$dst, Dist_GroupAttr:$group,
       I64Attr:$outer, I64Attr:$chunk, DefaultValuedAttr<I64Attr, "1">:$rows, UnitAttr:$ranks_first);
@@ -198,10 +198,10 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
   let summary = "buffers and timeline of the ranks of one pipeline stage";
   let description = [{
     Buffers come first, numbered from 0 in order; then the states; then the actions, whose times are 0, 1, ... in order.
-    Run in this order they are a program. Where an action names a stream and the earlier ones that it comes `after`, a rank may also run each
-    stream by itself, in its order: an action begins when those have ended. A step ends when all streams have. The buffers
-    of an action that has a window (`early`, `late`) are live so many actions longer, so that it can begin earlier, or end later,
-    than the list says, and nobody waits for its bytes.
+    Run in this order they are a program. Where an action names a stream and the earlier ones that it comes `after`, a
+    rank may also run each stream by itself, in its order: an action begins when those have ended. A step ends when all
+    streams have. The buffers of an action that has a window (`early`, `late`) are live so many actions longer, so that
+    it can begin earlier, or end later, than the list says, and nobody waits for its bytes.
     `arena` is the arena's size, `lower_bound` the largest sum of live buffers, both in bytes.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches,
@@ -236,15 +236,18 @@ def Exec_StateOp : Exec_Op<"state", [HasParent<"::xlc::exec::ProgramOp">]> {
   let summary = "what outlives a step, and where a rank keeps it";
   let description = [{
     One row of a table that stands between the buffers and the actions. A state of a bucket has `elements` elements on a
-    rank: the whole bucket, or, as a `shard`, the slice of the rank's shard index; sched.bucket says which piece of which
-    parameter they are. The other kinds are one number of the rank. `name` tells states of one kind apart: states of the
-    optimizer have the names of their row (Optimizers.h), counters and results those of include/xlc/Runtime/States.h.
+    rank: the whole bucket, or, as a `shard`, the slice of the rank's shard index; sched.bucket says which piece of
+    which parameter they are. `members` is a bucket's table that says so to kernels (include/xlc/Runtime/States.h), of
+    the piece that the rank updates. The other kinds are one number of the rank. `name` tells states of one kind apart:
+    states of the optimizer have the names of their row (Optimizers.h), counters and results those of
+    include/xlc/Runtime/States.h.
 
         exec.state value of @b 128 x bf16 begins parameters at <0 + 0 + 0>
         exec.state master of @b shard 64 x f32 begins parameters at <1 + 0 + 0>
         exec.state optimizer "m" of @b shard 64 x f32 begins zero at <2 + 0 + 0>
         exec.state counter "applied" 1 x f32 begins one at <3 + 336 + 0>
         exec.state index over <tp, [2, 1], []> 1 x i64 begins index at <4 + 0 + 0>
+        exec.state members of @b shard 10 x i64 begins members at <5 + 0 + 0>
   }];
   let arguments = (ins EnumProp<Exec_StateKind>:$kind, OptionalAttr<StrAttr>:$name,
       OptionalAttr<FlatSymbolRefAttr>:$bucket, OptionalAttr<Dist_GroupAttr>:$group, UnitProp:$shard, I64Prop:$elements,
@@ -260,15 +263,23 @@ def Exec_StateOp : Exec_Op<"state", [HasParent<"::xlc::exec::ProgramOp">]> {
 }
 
 def Exec_BeginOp : Exec_ActionOp<"begin",
-    (ins Exec_PlaceArrayAttr:$places, OptionalAttr<Exec_PlaceAttr>:$loss_scale),
-    "$places (`loss_scale` $loss_scale^)?", [{
+    (ins Exec_PlaceArrayAttr:$places, OptionalAttr<StrArrayAttr>:$numbers,
+         OptionalAttr<Exec_PlaceArrayAttr>:$number_places),
+    "$places (`numbers` $numbers^ `at` $number_places)?", [{
     for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);
-    if (getLossScale()) visit(*getLossScale());}]> {
-  let summary = "start of a step: writes [lr, -, correction1, correction2] of optimizer group i at places[i]";
+    forEachNumber([&](::xlc::runtime::StepNumber, PlaceAttr place) { visit(place); });}], [{
+    /// The numbers that the step has once, with their places.
+    void forEachNumber(::llvm::function_ref<void(::xlc::runtime::StepNumber, PlaceAttr)> visit);
+    /// What it writes: so many `bytes` from `offset` behind a place.
+    void forEachWrite(::llvm::function_ref<void(PlaceAttr place, int64_t offset, int64_t bytes)> visit);
+  }]> {
+  let summary = "start of a step: the host writes its numbers";
   let description = [{
-    Four f32 each; element 1, the factor on the gradients, is written by the scalars kernel later, and so is a fifth:
-    whether the step is applied. With a loss scale, that is written too, and the corrections are those of the steps that
-    were applied.
+    Those of optimizer group i, as include/xlc/Runtime/StepNumbers.h lists them, are an array of f32 at places[i]; the
+    kernel of @scalars writes the others of the array later. `numbers` names those that the step has once, at
+    `number_places`.
+
+        exec.begin [<0 + 320 + 0>] numbers ["loss_scale", "random_key"] at [<0 + 384 + 0>, <0 + 448 + 0>]
   }];
   let hasVerifier = 1;
 }
@@ -281,17 +292,17 @@ def Exec_LoadOp : Exec_ActionOp<"load",
 }
 
 def Exec_RunOp : Exec_ActionOp<"run",
-    (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places, BoolAttr:$first,
-         DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::U">:$role, OptionalAttr<FlatSymbolRefAttr>:$draws_for),
-    "$function $label `micro` $micro_batch `first` $first $places (`role` $role^)? (`draws_for` $draws_for^)?",
+    (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places,
+         BoolAttr:$first,
+         DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::U">:$role),
+    "$function $label `micro` $micro_batch `first` $first $places (`role` $role^)?",
     traits = [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a function: place i is the memory of its argument i";
   let description = [{
     `label` names the action in traces and faults ("layer[3] B"), for people only. `first` decides results that
-    accumulate `later`. `role` is that of the unit's run; U where it belongs to no unit. An update that rounds stochastically
-    draws for the elements of a bucket: graph.random_bits in its kernel is theirs, of what this rank updates.
+    accumulate `later`. `role` is that of the unit's run; U where it belongs to no unit.
 
-        exec.run @update_0_64_bf16_stochastic "update b" micro 1 first true [<0 + 0 + 0>, ...] draws_for @b
+        exec.run @update_0_64 "update b" micro 1 first true [<0 + 0 + 0>, <1 + 0 + 0>, <2 + 320 + 0>, <0 + 0 + 0>]
   }];
 }
 
@@ -303,10 +314,10 @@ def Exec_ExchangeOp : Exec_ActionOp<"exchange",
   let summary = "what the ranks of a group exchange between functions: `count` elements at places";
   let description = [{
     As exec.collective with one run of `count` elements: of an all_gather, `src` is where each rank's piece stands (its
-    stride applies) and `dst` the begin of the whole; of a reduce_scatter the other way round, and `dst` may be the slice
-    itself (in place); of an all_reduce both are one place. `accumulate` adds a reduce_scatter's sum to `dst` instead of
-    writing it. Only an all_reduce is done over several stages. Of a sum of f32, `as` says that elements cross in sixteen
-    bits: each rank's are rounded, summed as f32 in the order of the ranks, and the sum is rounded.
+    stride applies) and `dst` the begin of the whole; of a reduce_scatter the other way round, and `dst` may be the
+    slice itself (in place); of an all_reduce both are one place. `accumulate` adds a reduce_scatter's sum to `dst`
+    instead of writing it. Only an all_reduce is done over several stages. Of a sum of f32, `as` says that elements
+    cross in sixteen bits: each rank's are rounded, summed as f32 in the order of the ranks, and the sum is rounded.
 
         exec.exchange all_gather "all_gather b" over <dp, [2, 1], []> <0 + 0 + 256> to <1 + 0 + 0> count 64 f32
         exec.exchange all_reduce "all_reduce loss_sum" over <dp, [2, 1], []> <2 + 0 + 0> to <2 + 0 + 0> count 1 f32

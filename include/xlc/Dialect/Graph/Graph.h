@@ -13,6 +13,7 @@
 
 #include "xlc/Dialect/Graph/Optimizers.h"
 #include "xlc/Dialect/Graph/Traits.h"
+#include "xlc/Runtime/StepNumbers.h"
 
 #include "xlc/Dialect/Graph/GraphEnums.h.inc"
 

@@ -48,18 +48,46 @@ def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_Elementwi
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
+class Graph_Counts<string operand> : TypesMatchWith<"'" # operand # "' has 64 bits for each element", "y", operand,
+    "::llvm::cast<::mlir::ShapedType>($_self).clone(::mlir::IntegerType::get($_self.getContext(), 64))">;
+def Graph_RandomBitsOp : Graph_Op<"random_bits", [SameOperandsAndResultShape, Graph_Elementwise,
+    Graph_Counts<"index">, Graph_Counts<"key">, Graph_Counts<"subsequence">]> {
+  let summary = "y = 32 random bits of element `index` of a subsequence, under a key";
+  let description = [{
+    Word index mod 4 of Philox 4x32-10, whose counter is index div 4 in its lower 64 bits and `subsequence` in its upper
+    ones (include/xlc/Runtime/Philox.h). `index` counts in the whole tensor of the model, so that every layout of ranks,
+    every micro-batch and a second computation draw the same; `key` is that of the step; the subsequence says which
+    parameter or node draws.
+
+    ```mlir
+    %i = graph.iota dim 0 : tensor<8xi64>
+    %key = graph.step_number random_key : tensor<i64>
+    %keys = graph.broadcast %key : tensor<i64> -> tensor<8xi64>
+    %w = graph.constant dense<-5808556873153909620> : tensor<8xi64>
+    %bits = graph.random_bits %i, %keys, %w : tensor<8xi32>
+    ```
+  }];
+  let arguments = (ins StaticShapeTensorOf<[I64]>:$index, StaticShapeTensorOf<[I64]>:$key,
+      StaticShapeTensorOf<[I64]>:$subsequence);
+  let results = (outs StaticShapeTensorOf<[I32]>:$y);
+  let assemblyFormat = "$index `,` $key `,` $subsequence attr-dict `:` type($y)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$index, "::mlir::Value":$key, "::mlir::Value":$subsequence), [{
+    build($_builder, $_state, typeOf(index).clone($_builder.getI32Type()), index, key, subsequence);
+  }]>];
+}
+
 def Graph_StochasticCastOp : Graph_Op<"stochastic_cast", [SameOperandsAndResultShape, Graph_Elementwise]> {
   let summary = "y = x rounded to one of its two neighbours, the nearer one more often";
   let description = [{
-    The mean of y over all `bits` is x: what is added up in sixteen bits keeps additions that are smaller than half a unit
-    in the last place. Random bits, sixteen for bf16 and thirteen for f16, are added below the last place of y, and what
-    lies below it is cut off: of an f16 the mean is right to 2^-13 of its last place. What lies above the largest number
-    becomes that or infinite. Of an element of `bits`, draw 0 takes the lower half, draw 1 the upper one, and draw 2 the
-    two by exclusive or with each other and 0x8000: any two are independent, and 0x80008000 rounds all three to nearest.
-    What y can hold stays as it is, infinities and NaN included.
+    The mean of y over all `bits` is x: what is added up in sixteen bits keeps additions that are smaller than half a
+    unit in the last place. Random bits, sixteen for bf16 and thirteen for f16, are added below the last place of y, and
+    what lies below it is cut off: of an f16 the mean is right to 2^-13 of its last place. What lies above the largest
+    number becomes that or infinite. Of an element of `bits`, draw 0 takes the lower half, draw 1 the upper one, and
+    draw 2 the two by exclusive or with each other and 0x8000: any two are independent, and 0x80008000 rounds all three
+    to nearest. What y can hold stays as it is, infinities and NaN included.
 
     ```mlir
-    %bits = graph.random_bits : tensor<8xi32>
+    %bits = graph.random_bits %element, %key, %subsequence : tensor<8xi32>
     %narrow = graph.stochastic_cast %x, %bits draw 0 : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xbf16>
     ```
   }];

@@ -10,36 +10,29 @@ def Graph_SumSquaresOp : Graph_Op<"sum_squares"> {
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Graph_LossScaleOp : Graph_Op<"loss_scale"> {
-  let summary = "the factor on the loss in this step, a number that the program holds";
+def Graph_StepNumberOp : Graph_Op<"step_number"> {
+  let summary = "a number of the step that the program holds";
   let description = [{
-    The module attribute `graph.loss_scale` says how it begins and moves. No kernel computes it: a function reads it where
-    the step's scalars are.
+    `number` names a row of include/xlc/Runtime/StepNumbers.h of those that a step has once: `loss_scale`, the factor on
+    the loss (the module attribute `graph.loss_scale` says how it begins and moves), and `random_key`, the key of the
+    step's random bits. No kernel computes it: a function reads it where the step's numbers are.
 
     Example:
 
     ```mlir
-    %scale = graph.loss_scale : tensor<f32>
+    %scale = graph.step_number loss_scale : tensor<f32>
+    %key = graph.step_number random_key : tensor<i64>
     ```
   }];
-  let results = (outs Graph_Float:$y);
-  let assemblyFormat = "attr-dict `:` type($y)";
-}
-
-def Graph_RandomBitsOp : Graph_Op<"random_bits", [Graph_ReadsOwnElement]> {
-  let summary = "32 random bits for each element of what is updated, in this step";
-  let description = [{
-    A function of the seed, of the step, and of which element of which parameter it is, so that any layout of ranks draws
-    the same. No op computes them: the runtime gives a kernel those of the elements that it works on. In @update
-    `parameter` says whose elements they are; a kernel runs on a bucket, whose members say so.
-
-    ```mlir
-    %bits = graph.random_bits "w" : tensor<8xi32>
-    ```
+  let arguments = (ins StrAttr:$number);
+  let results = (outs StaticShapeTensorOf<[F32, I64]>:$y);
+  let assemblyFormat = "custom<Keyword>($number) attr-dict `:` type($y)";
+  let extraClassDeclaration = [{
+    /// The row of the number; the verifier ensures that there is one.
+    ::xlc::runtime::StepNumber getStepNumber() { return *::xlc::runtime::findStepNumber(getNumber()); }
   }];
-  let arguments = (ins OptionalAttr<StrAttr>:$parameter);
-  let results = (outs StaticShapeTensorOf<[I32]>:$y);
-  let assemblyFormat = "($parameter^)? attr-dict `:` type($y)";
+  let builders = [OpBuilder<(ins "::xlc::runtime::StepNumber":$number)>];
+  let hasVerifier = 1;
 }
 
 def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", "grad", "new_param"]>, Graph_ReadsOwnElement]> {
@@ -47,9 +40,9 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
   let description = [{
     Element-wise, so a shard is updated like the whole. `kind` names a row of Optimizers.cpp, which has the formula, the
     states and the hyper-parameters that the rule takes; those are attributes. `scalars` is a tensor of five, for all
-    parameters of a group: [learning rate, factor on the gradient (count ratio and clipping), 1 - beta1^t,
-    sqrt(1 - beta2^t), 1 where the step is applied], t being the number of the step. Where the last is 0, the parameter and
-    its states stay as they are, whatever the gradient is.
+    parameters of a group, the numbers that include/xlc/Runtime/StepNumbers.h lists for one: [learning rate, factor on
+    the gradient (count ratio and clipping), 1 - beta1^t, sqrt(1 - beta2^t), 1 where the step is applied], t being the
+    number of the step. Where the last is 0, the parameter and its states stay as they are, whatever the gradient is.
 
     Example:
 

@@ -10,10 +10,7 @@ namespace xlc::graph {
 /// Module attribute: an array of dictionaries (kind, and each HyperParameter by its name).
 inline constexpr llvm::StringLiteral kGroups = "graph.groups";
 
-/// Elements of `scalars` of graph.optimizer_step: numbers of one step, for all parameters of a group. The last is 0 where the
-/// step is skipped, else 1.
-enum class StepScalar { LearningRate, GradientFactor, Correction1, Correction2, Applied };
-inline constexpr int64_t kStepScalars = 5;
+using runtime::StepNumber;
 
 /// Parameters that are updated alike: a view of one dictionary of `graph.groups`.
 class OptimizerGroup {
@@ -90,12 +87,12 @@ public:
   Term rate; ///< the learning rate
 
   /// 1 - beta1^t and sqrt(1 - beta2^t), t being the number of the step, from 1.
-  Term getCorrection1() const { return getScalar(StepScalar::Correction1); }
-  Term getCorrection2() const { return getScalar(StepScalar::Correction2); }
+  Term getCorrection1() const { return getNumber(StepNumber::Correction1); }
+  Term getCorrection2() const { return getNumber(StepNumber::Correction2); }
   double get(HyperParameter which) const;
 
 private:
-  Term getScalar(StepScalar which) const;
+  Term getNumber(StepNumber which) const;
   Replaced replaced(mlir::Value old) const;
 };
 

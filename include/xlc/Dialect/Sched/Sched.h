@@ -23,8 +23,9 @@ namespace xlc::sched {
 inline constexpr llvm::StringLiteral kLossSum = "@loss_sum";
 inline constexpr llvm::StringLiteral kLossCount = "@loss_count";
 inline constexpr llvm::StringLiteral kSumSquares = "@sum_squares";
-/// The same, but not summed: known when the step begins.
-inline constexpr llvm::StringLiteral kLossScale = "@loss_scale";
+/// Members of a bucket begin at multiples of so many elements, and so do ranks' slices: a row of so many elements is
+/// one member's, and padding.
+inline constexpr int64_t kMemberAlignment = 64;
 /// Buckets without an optimizer group: parameters that are not trained, and buffers, which forward writes anew.
 inline constexpr int64_t kFrozenGroup = -1;
 inline constexpr int64_t kBufferGroup = -2;
