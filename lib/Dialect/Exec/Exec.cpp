@@ -249,8 +249,6 @@ LogicalResult LoadOp::verify() {
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getFunctionAttr()))
     return emitOpError() << "runs '" << getFunction() << "', which is not a function of the module";
-  if (getDrawsFor() && !symbols.lookupNearestSymbolFrom(*this, getDrawsForAttr()))
-    return emitOpError() << "draws random bits for '" << *getDrawsFor() << "', which is not in the module";
   return success();
 }
 

@@ -15,9 +15,9 @@ using namespace xlc::interpret;
 
 /// What a bucket's state is called for a parameter: "w", "w/master", "w/m".
 static std::string nameOf(exec::StateOp state, const Model::Parameter &parameter) {
-  if (state.getKind() == exec::StateKind::master)
-    return parameter.name + kMaster.str();
-  return state.getName() ? graph::nameState(parameter.name, *state.getName()) : parameter.name;
+  if (isRead(state.getKind()))
+    return parameter.name;
+  return graph::nameState(parameter.name, state.getName().value_or(stringifyStateKind(state.getKind())));
 }
 
 /// Each bucket of the stage needs a row for its parameters as units read them, and one for its master if it has one.

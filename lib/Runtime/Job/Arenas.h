@@ -7,6 +7,7 @@
 
 #include "Device/Device.h"
 #include "Fabric/Commons.h"
+#include "Plan/Plan.h"
 
 #include <vector>
 

@@ -5,6 +5,7 @@
 #include "xlc/Runtime/States.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace xlc::runtime {
@@ -213,8 +214,6 @@ std::string PlanChecker::describeState(const plan::StateT &state) const {
   case plan::StateKind::Value:
   case plan::StateKind::RunningAverage:
     return bucket;
-  case plan::StateKind::Master:
-    return "the master of " + bucket;
   case plan::StateKind::Optimizer:
     return fmt::format("state '{}' of {}", state.name, bucket);
   case plan::StateKind::Counter:
@@ -223,10 +222,12 @@ std::string PlanChecker::describeState(const plan::StateT &state) const {
     return fmt::format("the {} of a step", state.name);
   case plan::StateKind::Index:
     return "an index";
-  case plan::StateKind::Members:
-    return "the members of " + bucket;
+  default: { // "the master of bucket 'bucket_0'"
+    std::string kind = plan::EnumNameStateKind(state.kind);
+    kind[0] = (char)std::tolower(kind[0]);
+    return fmt::format("the {} of {}", kind, bucket);
   }
-  return "a state of an unknown kind";
+  }
 }
 
 uint64_t PlanChecker::countElements(const plan::StateT &state) const {

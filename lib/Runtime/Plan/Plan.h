@@ -63,9 +63,13 @@ inline bool isRead(const plan::StateT &state) {
   return state.kind == plan::StateKind::Value || state.kind == plan::StateKind::RunningAverage;
 }
 
-/// Whether it is one tensor for each member of its bucket.
+/// Whether it is one number of a rank, and whether it is one tensor for each member of its bucket.
+inline bool isNumber(const plan::StateT &state) {
+  return state.kind == plan::StateKind::Counter || state.kind == plan::StateKind::Result ||
+         state.kind == plan::StateKind::Index;
+}
 inline bool isOfBucket(const plan::StateT &state) {
-  return isRead(state) || state.kind == plan::StateKind::Master || state.kind == plan::StateKind::Optimizer;
+  return !isNumber(state) && state.kind != plan::StateKind::Members;
 }
 
 /// Where a stage keeps a number of a kind and a name; null: it does not.

@@ -21,14 +21,12 @@ inline bool computes(Stream stream) { return stream == Stream::compute || stream
 
 /// Whether a state holds the parameters of a bucket as units read them.
 inline bool isRead(StateKind kind) { return kind == StateKind::value || kind == StateKind::running_average; }
-/// Whether it has a tensor for each member of a bucket.
-inline bool isOfBucket(StateKind kind) {
-  return isRead(kind) || kind == StateKind::master || kind == StateKind::optimizer;
-}
 /// Whether it is one number of a rank.
 inline bool isNumber(StateKind kind) {
   return kind == StateKind::counter || kind == StateKind::result || kind == StateKind::index;
 }
+/// Whether it has a tensor for each member of a bucket.
+inline bool isOfBucket(StateKind kind) { return !isNumber(kind) && kind != StateKind::members; }
 
 /// What a collective does, in a function (exec.collective) or between functions (exec.exchange).
 struct Exchange {
