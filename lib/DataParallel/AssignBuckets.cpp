@@ -9,7 +9,7 @@
 // Under pipeline parallelism a bucket belongs to one chunk; tied parameters of several chunks have buckets of their
 // own.
 #include "xlc/DataParallel/DataParallel.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/SetVector.h"
@@ -85,7 +85,7 @@ Usages findUsages(func::FuncOp function) {
 /// Types of each parameter's elements as @update has them.
 llvm::StringMap<ElementTypes> findUpdated(ModuleOp module) {
   llvm::StringMap<ElementTypes> updated;
-  if (auto update = findFunction(module, kUpdate)) {
+  if (auto update = findUpdate(module)) {
     for (OpOperand &returned : update.front().getTerminator()->getOpOperands())
       if (returned.get().getDefiningOp<StochasticCastOp>()) {
         Result what(update, returned.getOperandNumber());
@@ -226,7 +226,7 @@ struct AssignBucketsPass : xlc::impl::AssignBucketsPassBase<AssignBucketsPass> {
   int64_t shards() { return dist::getMesh(getOperation()).getShards(); }
 
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch);
+    func::FuncOp function = Entry::find(getOperation(), Purpose::train).getFunction();
     if (!function)
       return;
     bool isSharding = shards() > 1;

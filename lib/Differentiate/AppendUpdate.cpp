@@ -5,7 +5,7 @@
 // factor is  nominal/actual * min(1, clip / (norm + 1e-6)),  norm being that of the true gradient
 // (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_). Where loss or norm is not finite the step is skipped, and so
 // are all later ones: both are one on all ranks, so all ranks decide alike.
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"
 
@@ -127,18 +127,17 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
 struct AppendUpdatePass : xlc::impl::AppendUpdatePassBase<AppendUpdatePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto function = findFunction(module, kMicroBatch);
+    Entry entry = Entry::find(module, Purpose::train);
     bool hasGroups = module->hasAttr(kGroups);
     auto nominal = module->getAttrOfType<IntegerAttr>(kNominalCount);
-    if (!function || !hasGroups || !nominal) {
-      module.emitError() << "needs a function @micro_batch and module attributes " << kGroups << " and "
-                         << kNominalCount;
+    if (!entry || !hasGroups || !nominal) {
+      module.emitError() << "needs an entry that trains and module attributes " << kGroups << " and " << kNominalCount;
       return signalPassFailure();
     }
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    Type countType = function.getResultTypes()[kCountResult];
+    Type countType = entry.getCount().get().getType();
     buildScalars(module, builder, countType, nominal.getInt(), module->getAttrOfType<FloatAttr>(kClipNorm));
-    buildUpdate(module, builder, trainable(function), OptimizerGroup::of(module));
+    buildUpdate(module, builder, trainable(entry.getFunction()), OptimizerGroup::of(module));
   }
 };
 

@@ -10,9 +10,9 @@
 //     the rules.
 #include "xlc/Differentiate/Differentiate.h"
 #include "mlir/IR/IRMapping.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/NamedOps.h"
-#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Gradients.h"
@@ -243,7 +243,7 @@ void assignRoles(func::FuncOp function, const DenseSet<Operation *> &forward) {
 struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto function = findFunction(module, kForward);
+    auto function = findForward(module);
     auto nominal = module->getAttrOfType<IntegerAttr>(kNominalCount);
     if (!function || !nominal) {
       module.emitError() << "needs a function @forward and a module attribute " << kNominalCount;
@@ -256,14 +256,16 @@ struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
     OpBuilder builder(terminator);
     Backward backward(function, builder);
     backward.findActive();
-    if (backward.isActive(terminator.getOperand(0)))
-      backward.seed(terminator.getOperand(0), nominal.getInt());
+    Value loss = Entry::ofForward(function).getLoss().get();
+    if (backward.isActive(loss))
+      backward.seed(loss, nominal.getInt());
     if (failed(backward.run()))
       return signalPassFailure();
     returnContributions(function, terminator, backward);
     eraseStops(function);
     assignRoles(function, forward);
     function.setName(kMicroBatch);
+    Entry::make(function, Purpose::train);
   }
 
   /// They have done what they are for.

@@ -52,7 +52,7 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, Diag
   if (spec.optimizer.clipNorm)
     module->setAttr(graph::kClipNorm, builder.getF64FloatAttr(*spec.optimizer.clipNorm));
 
-  auto forward = graph::findFunction(module, graph::kForward);
+  auto forward = graph::findForward(module);
   if (failed(checkTrainable(forward, spec, diagnostics)))
     return failure();
   graph::SignatureAttributes attributes(forward);

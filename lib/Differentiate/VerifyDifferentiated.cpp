@@ -1,5 +1,5 @@
 // The gate of Differentiate: every trainable parameter has a gradient, every op has a role.
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Differentiate/Gradients.h"
@@ -44,23 +44,43 @@ void complainOfUnreached(func::FuncOp function, BlockArgument parameter, StringR
 
 struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<VerifyDifferentiatedPass> {
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch);
-    if (!function) {
-      blame(Fault::Compiler, getOperation().emitError()) << "gate of Differentiate: no function @micro_batch";
+    if (!Entry::find(getOperation(), Purpose::train)) {
+      blame(Fault::Compiler, getOperation().emitError()) << "gate of Differentiate: no entry that trains";
       return signalPassFailure();
     }
     bool isFine = true;
+    for (Entry entry : Entry::all(getOperation())) {
+      isFine &= verifyGradients(entry);
+      isFine &= verifyOps(entry.getFunction());
+    }
+    if (!isFine)
+      signalPassFailure();
+  }
+
+private:
+  static bool verifyGradients(Entry entry) {
+    bool isFine = true;
+    func::FuncOp function = entry.getFunction();
+    if (!entry.isTraining() && !entry.getGradients().empty()) {
+      blame(Fault::Compiler, function.emitError())
+          << "gate of Differentiate: an entry that does not train has gradients";
+      return false;
+    }
     llvm::StringSet<> differentiated;
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (auto name = Result(function, i).getGradient())
-        differentiated.insert(name.getValue());
-    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    for (OpOperand *returned : entry.getGradients())
+      differentiated.insert(entry.getGradientName(*returned).getValue());
+    for (unsigned i = 0; i < function.getNumArguments() && entry.isTraining(); ++i) {
       auto name = Argument(function, i).getParameter();
       if (!name || Argument(function, i).isFrozen() || differentiated.contains(name.getValue()))
         continue;
       isFine = false;
       complainOfUnreached(function, function.getArgument(i), name.getValue());
     }
+    return isFine;
+  }
+
+  static bool verifyOps(func::FuncOp function) {
+    bool isFine = true;
     for (Operation &op : function.front())
       if (isa_and_nonnull<GraphDialect>(op.getDialect()) && !getRole(&op)) {
         isFine = false;
@@ -71,8 +91,7 @@ struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<Verify
       blame(Fault::Compiler, stop.emitError())
           << "gate of Differentiate: gradients are taken, and no op may stop them any more";
     }
-    if (!isFine)
-      signalPassFailure();
+    return isFine;
   }
 };
 

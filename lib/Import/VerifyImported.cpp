@@ -35,7 +35,7 @@ static LogicalResult verifyBuffers(func::FuncOp forward) {
 }
 
 LogicalResult xlc::verifyImported(ModuleOp module) {
-  auto forward = graph::findFunction(module, graph::kForward);
+  auto forward = graph::findForward(module);
   bool hasBuffers = true; // behind loss and count
   for (unsigned i = 2; forward && i < forward.getNumResults(); ++i)
     hasBuffers &= (bool)graph::Result(forward, i).getBuffer();

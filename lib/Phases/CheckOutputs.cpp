@@ -1,8 +1,8 @@
 // Before anything is written: an output must not be one of the files that it is made from. A program takes the place of
 // whatever has its name, and a model that took hours to export, or a data file, would be gone without a word.
 #include "DescribePlan.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/Graph.h"
-#include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -23,7 +23,7 @@ std::vector<InputFile> findInputFiles(const Compilation &compilation) {
   const DataSpec &data = compilation.spec.data;
   for (const auto &[input, path] : data.train)
     files.push_back({path, "the data of '" + input + "'"});
-  func::FuncOp function = graph::findFunction(*compilation.unpartitioned, graph::kMicroBatch);
+  func::FuncOp function = graph::Entry::find(*compilation.unpartitioned, graph::Purpose::train).getFunction();
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (auto name = graph::Argument(function, i).getInput(); name && !graph::Argument(function, i).getWholeOf())
       files.push_back({dataPath(data, name.getValue()), "the data of '" + name.getValue().str() + "'"});

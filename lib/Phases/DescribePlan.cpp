@@ -1,7 +1,7 @@
 // What the embedded plan holds beside the `exec` program: names, shapes and initial values of parameters, hyper-
 // parameters, inputs, messages in bytes. From the compilation, one table at a time.
 #include "DescribePlan.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Estimate/Traffic.h"
@@ -85,7 +85,7 @@ void describeLossScale(ModuleOp module, plan::PlanT &plan) {
 }
 
 void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
-  func::FuncOp function = graph::findFunction(*compilation.unpartitioned, graph::kMicroBatch);
+  func::FuncOp function = graph::Entry::find(*compilation.unpartitioned, graph::Purpose::train).getFunction();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     graph::Argument argument(function, i);
     StringAttr name = argument.getInput();

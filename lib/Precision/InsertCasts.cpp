@@ -1,7 +1,7 @@
 // Writes what Rounding.h decides. A narrow value is widened by a cast of its own for each unit and direction that reads it:
 // such a cast is no kernel, every kernel that reads the value makes it again.
 #include "Rounding.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_INSERTCASTSPASS
@@ -37,7 +37,7 @@ private:
   /// In which type @update reads the gradient of each parameter.
   static DenseMap<Attribute, Type> findGradientTypes(func::FuncOp function) {
     DenseMap<Attribute, Type> types;
-    if (auto update = findFunction(function->getParentOfType<ModuleOp>(), kUpdate))
+    if (auto update = findUpdate(function->getParentOfType<ModuleOp>()))
       for (BlockArgument argument : update.getArguments())
         if (Attribute name = Argument(argument).getGradient())
           types[name] = typeOf(argument).getElementType();
@@ -175,13 +175,12 @@ struct InsertCastsPass : xlc::impl::InsertCastsPassBase<InsertCastsPass> {
   using InsertCastsPassBase::InsertCastsPassBase;
 
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch);
-    if (!function)
-      return;
-    Type narrow = findNarrowType(function, compute);
-    if (!narrow)
-      return signalPassFailure();
-    Caster(function, narrow, wideStream).run();
+    for (Entry entry : Entry::all(getOperation())) {
+      Type narrow = findNarrowType(entry.getFunction(), compute);
+      if (!narrow)
+        return signalPassFailure();
+      Caster(entry.getFunction(), narrow, wideStream).run();
+    }
   }
 };
 

@@ -1,5 +1,5 @@
 // What the spec's precision.keep names, written into the module.
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Precision/Precision.h"
 #include "xlc/Spec/SpecPlace.h"
@@ -7,11 +7,9 @@
 using namespace mlir;
 using namespace xlc;
 
-LogicalResult xlc::keepParameters(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
-  auto function = graph::findFunction(module, graph::kMicroBatch);
-  Builder builder(module.getContext());
+static void keepIn(func::FuncOp function, const Spec &spec, SmallVectorImpl<bool> &isUsed) {
+  Builder builder(function.getContext());
   graph::SignatureAttributes attributes(function);
-  SmallVector<bool> isUsed(spec.precision.keep.size(), false);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     StringAttr name = graph::Argument(function, i).getParameter();
     if (!name)
@@ -21,6 +19,12 @@ LogicalResult xlc::keepParameters(ModuleOp module, const Spec &spec, Diagnostics
     if (matchesPatterns(name.getValue(), spec.precision.keep))
       attributes.setArgument(i, graph::kKeep, builder.getUnitAttr());
   }
+}
+
+LogicalResult xlc::keepParameters(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
+  SmallVector<bool> isUsed(spec.precision.keep.size(), false);
+  for (graph::Entry entry : graph::Entry::all(module))
+    keepIn(entry.getFunction(), spec, isUsed);
   bool isFine = true;
   for (auto [pattern, used] : llvm::zip(spec.precision.keep, isUsed))
     if (!used) {

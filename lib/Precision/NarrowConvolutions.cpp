@@ -1,6 +1,6 @@
 // Convolutions of sixteen bits as they are. Their operands were widened for a library that takes float32; where the target's takes sixteen
 // bits the casts go. After Shard, as RoundProducts.cpp.
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Precision/Precision.h"
 
 namespace xlc {
@@ -24,13 +24,11 @@ struct NarrowConvolutionsPass : xlc::impl::NarrowConvolutionsPassBase<NarrowConv
   explicit NarrowConvolutionsPass(const Target &target) : target(target) {}
 
   void runOnOperation() override {
-    func::FuncOp function = findFunction(getOperation(), kMicroBatch);
-    if (!function)
-      return;
     SmallVector<Operation *> convolutions; // the casts around them go
-    for (Operation &op : function.front())
-      if (op.hasTrait<Convolution>())
-        convolutions.push_back(&op);
+    for (Entry entry : Entry::all(getOperation()))
+      for (Operation &op : entry.getFunction().front())
+        if (op.hasTrait<Convolution>())
+          convolutions.push_back(&op);
     llvm::for_each(convolutions, [&](Operation *op) { narrow(op); });
   }
 

@@ -1,5 +1,5 @@
 // What the optimizer keeps in sixteen bits. InsertCasts.cpp reads from @update in which type it takes gradients.
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Precision/Precision.h"
 
@@ -18,7 +18,8 @@ struct NarrowUpdatePass : xlc::impl::NarrowUpdatePassBase<NarrowUpdatePass> {
   using NarrowUpdatePassBase::NarrowUpdatePassBase;
 
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch), update = findFunction(getOperation(), kUpdate);
+    func::FuncOp function = Entry::find(getOperation(), Purpose::train).getFunction(),
+                 update = findUpdate(getOperation());
     if (!function || !update || !(masterless || gradients || states))
       return;
     Type narrow = findNarrowType(update, compute);

@@ -1,7 +1,7 @@
 // Where a product is rounded once, behind what follows it. One whose partial sums ranks add up is rounded before, since sixteen bits
 // are what they send each other; so this waits until Shard has said which products those are. What else than a bias a library can
 // do before it rounds is the target's to say.
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Precision/Precision.h"
 
 namespace xlc {
@@ -46,8 +46,8 @@ void readUnrounded(OpOperand &summand, ContractOp product) {
 
 struct RoundBiasedOncePass : xlc::impl::RoundBiasedOncePassBase<RoundBiasedOncePass> {
   void runOnOperation() override {
-    if (auto function = findFunction(getOperation(), kMicroBatch))
-      for (auto sum : function.getOps<AddOp>())
+    for (Entry entry : Entry::all(getOperation()))
+      for (auto sum : entry.getFunction().getOps<AddOp>())
         for (unsigned i : {0u, 1u})
           if (ContractOp product = findProduct(sum->getOperand(i));
               product && isNarrowBias(sum->getOperand(1 - i)) && isRoundedAlike(sum, product))
@@ -65,9 +65,12 @@ struct RoundEpiloguesOncePass : xlc::impl::RoundEpiloguesOncePassBase<RoundEpilo
   explicit RoundEpiloguesOncePass(const Target &target) : target(target) {}
 
   void runOnOperation() override {
-    func::FuncOp function = findFunction(getOperation(), kMicroBatch);
-    if (!function)
-      return;
+    for (Entry entry : Entry::all(getOperation()))
+      roundOnce(entry.getFunction());
+  }
+
+private:
+  void roundOnce(func::FuncOp function) {
     for (auto sum : function.getOps<AddOp>())
       for (unsigned i : {0u, 1u})
         if (Value residual = findWidened(sum->getOperand(1 - i)))
@@ -81,7 +84,6 @@ struct RoundEpiloguesOncePass : xlc::impl::RoundEpiloguesOncePassBase<RoundEpilo
         readUnrounded(backward.getDyMutable(), product);
   }
 
-private:
   /// A product, with a bias or without, and the residual, which is there before it, and is not its own operand: a call has either once.
   void addResidual(AddOp sum, OpOperand &summand, Value residual) {
     OpOperand *ofProduct = &summand;

@@ -1,8 +1,8 @@
 // Where the loss scale stands in a step. The loss itself is not scaled: backward's first gradient is, so that all gradients
 // are, and @scalars scales back what it makes of their squares.
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Dialect/Graph/LossScale.h"
-#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Precision/Precision.h"
 
 namespace xlc {
@@ -46,9 +46,9 @@ struct ScaleLossPass : xlc::impl::ScaleLossPassBase<ScaleLossPass> {
     ModuleOp module = getOperation();
     if (!LossScale::of(module))
       return;
-    func::FuncOp microBatch = findFunction(module, kMicroBatch), scalars = findFunction(module, kScalars);
+    func::FuncOp microBatch = Entry::find(module, Purpose::train).getFunction(), scalars = findScalars(module);
     if (!microBatch || !scalars) {
-      module.emitError() << "needs functions @" << kMicroBatch << " and @" << kScalars;
+      module.emitError() << "needs an entry that trains and a function @" << kScalars;
       return signalPassFailure();
     }
     scaleSeed(microBatch);

@@ -1,6 +1,6 @@
 // The gate of Precision. It knows the types of a micro-batch, not how they came about.
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/LossScale.h"
-#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Precision/Precision.h"
 #include "xlc/Support/Diagnostics.h"
 
@@ -29,17 +29,18 @@ struct VerifyPrecisionPass : xlc::impl::VerifyPrecisionPassBase<VerifyPrecisionP
   using VerifyPrecisionPassBase::VerifyPrecisionPassBase;
 
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch);
-    if (!function)
-      return;
-    narrow = findNarrowType(function, compute);
-    if (!narrow)
-      return signalPassFailure();
-    for (Operation &op : function.front().without_terminator())
-      verify(&op);
-    verifyGradients(function);
-    verifyUpdate(function);
-    verifyScale(function);
+    for (Entry entry : Entry::all(getOperation())) {
+      func::FuncOp function = entry.getFunction();
+      narrow = findNarrowType(function, compute);
+      if (!narrow)
+        return signalPassFailure();
+      for (Operation &op : function.front().without_terminator())
+        verify(&op);
+      verifyGradients(entry);
+      verifyScale(entry);
+    }
+    if (func::FuncOp trained = Entry::find(getOperation(), Purpose::train).getFunction())
+      verifyUpdate(trained);
     if (hasFailed)
       signalPassFailure();
   }
@@ -62,17 +63,17 @@ private:
   }
 
   /// Contributions add up as they are: one that was rounded before would be rounded once for each micro-batch and rank.
-  void verifyGradients(func::FuncOp function) {
-    for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
-      StringAttr name = Result(function, returned.getOperandNumber()).getGradient();
-      if (!name || (gradients && isNarrow(returned.get()))) // verifyUpdate knows which
+  void verifyGradients(Entry entry) {
+    for (OpOperand *returned : entry.getGradients()) {
+      if (gradients && isNarrow(returned->get())) // verifyUpdate knows which
         continue;
-      Operation *op = returned.get().getDefiningOp();
+      Operation *op = returned->get().getDefiningOp();
       bool isWidened = isa_and_nonnull<CastOp>(op) && isNarrow(op->getOperand(0)) &&
                        !op->getOperand(0).getDefiningOp<AttentionBackwardOp>(); // whose results are narrow
-      if (!elementOf(returned.get()).isF32() || isWidened)
-        complain(op ? op : function) << "a contribution to the gradient of '" << name.getValue()
-                                     << "' is rounded before all contributions are added up";
+      if (!elementOf(returned->get()).isF32() || isWidened)
+        complain(op ? op : entry.getFunction())
+            << "a contribution to the gradient of '" << entry.getGradientName(*returned).getValue()
+            << "' is rounded before all contributions are added up";
     }
   }
 
@@ -82,7 +83,7 @@ private:
       SmallVector<Type> updated, gradient, states;
     };
     llvm::StringMap<Known> known;
-    if (auto update = findFunction(getOperation(), kUpdate))
+    if (auto update = findUpdate(getOperation()))
       for (BlockArgument argument : update.getArguments()) {
         Argument what(argument);
         if (StringAttr name = what.getParameter())
@@ -153,8 +154,9 @@ private:
   }
 
   /// The seed is read by its product with the scale alone, and the scale by that product alone.
-  void verifyScale(func::FuncOp function) {
-    int64_t wanted = LossScale::of(getOperation()) ? 1 : 0, scaled = 0;
+  void verifyScale(Entry entry) {
+    func::FuncOp function = entry.getFunction();
+    int64_t wanted = LossScale::of(getOperation()) && entry.isTraining() ? 1 : 0, scaled = 0;
     function.walk([&](StepNumberOp scale) {
       if (scale.getStepNumber() != runtime::StepNumber::LossScale)
         return;
@@ -170,7 +172,7 @@ private:
     });
     if (scaled != wanted)
       complain(function) << "backward's first gradient is scaled " << scaled << " times, must be " << wanted;
-    if (auto update = findFunction(getOperation(), kUpdate))
+    if (auto update = findUpdate(getOperation()))
       verifyRounding(update);
   }
 

@@ -1,7 +1,7 @@
-// From @micro_batch to one timeline per pipeline stage: the schedule gives the order of slots, the borders between
-// stages give the messages, buckets give what is gathered and reduced (StageTimeline.cpp).
+// From the entry that trains to one timeline per pipeline stage: the schedule gives the order of slots, the borders
+// between stages give the messages, buckets give what is gathered and reduced (StageTimeline.cpp).
 #include "StageTimeline.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_INSERTACTIONSPASS
@@ -20,8 +20,8 @@ struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
   void runOnOperation() override {
     Step step;
     step.module = getOperation();
-    step.function = graph::findFunction(step.module, graph::kMicroBatch);
-    if (!step.function)
+    step.entry = graph::Entry::find(step.module, graph::Purpose::train);
+    if (!step.entry)
       return;
     if (failed(understand(step)))
       return signalPassFailure();
@@ -29,12 +29,12 @@ struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
     int64_t pp = step.mesh.getPp();
     for (int64_t stage = 0; stage < pp; ++stage) {
       std::string name = pp > 1 ? "train_" + std::to_string(stage) : "train";
-      auto timeline = TimelineOp::create(builder, step.function.getLoc(), name, stage, microBatches);
+      auto timeline = TimelineOp::create(builder, step.entry.getFunction().getLoc(), name, stage, microBatches);
       timeline.getBody().emplaceBlock();
       buildTimeline(step, timeline);
     }
-    step.function.erase();
-    if (auto update = graph::findFunction(step.module, graph::kUpdate))
+    step.entry.getFunction().erase();
+    if (func::FuncOp update = graph::findUpdate(step.module))
       update.erase();
   }
 
@@ -50,7 +50,7 @@ private:
     if (!step.schedule || (stages ? stages.size() % pp != 0 : pp != 1) || findMisfit(*step.schedule, step.shape))
       return step.module.emitError() << "schedule '" << schedule.getValue() << "' with pp = " << pp
                                      << " does not fit the stages";
-    step.runs = findRuns(step.function, step.schedule->splitsBackward);
+    step.runs = findRuns(step.entry, step.schedule->splitsBackward);
     step.order = makeOrder(*step.schedule, step.shape);
     step.times = simulate(*step.schedule, step.shape, step.order, SlotTimes());
     step.transfers = orderTransfers(findHops(step.runs, *step.schedule, step.shape), step.order, step.times);

@@ -8,7 +8,7 @@
 // A message stands where its turn is: after the slots that begin before it is ready. So all stages run projections of
 // one order of slots and messages, and no two ever wait for each other.
 #include "StageTimeline.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include <map>
 
 using namespace mlir;
@@ -99,7 +99,7 @@ private:
   DenseSet<Value> used; ///< by the runs of this stage
   std::vector<Item> items;
   std::map<size_t, SmallVector<Completion>> completes; ///< by item
-  std::vector<DenseMap<Value, Value>> values;          ///< by micro-batch: of @micro_batch -> of the timeline
+  std::vector<DenseMap<Value, Value>> values;          ///< by micro-batch: of the entry -> of the timeline
   llvm::DenseMap<Attribute, size_t> lastRead;          ///< sharded bucket -> the item that reads it last
   SmallVector<BucketOp> gathered;
   llvm::DenseSet<Attribute> written; ///< names that hold a contribution which later ones add to
@@ -169,7 +169,7 @@ void TimelineBuilder::insertLoad(const Item &item) {
   SmallVector<Attribute> inputs;
   SmallVector<Type> types;
   SmallVector<Value> arguments;
-  func::FuncOp function = step.function;
+  func::FuncOp function = step.entry.getFunction();
   for (BlockArgument argument : function.getArguments())
     if (Attribute name = graph::Argument(argument).getInput(); name && (!isPipeline() || used.contains(argument))) {
       inputs.push_back(name);

@@ -9,7 +9,7 @@ namespace xlc {
 /// What the timelines of all stages have in common.
 struct Step {
   mlir::ModuleOp module;
-  mlir::func::FuncOp function; ///< @micro_batch
+  graph::Entry entry;
   dist::MeshAttr mesh;
   int64_t microBatches = 1;
   bool keepsGathered = false; ///< sharded parameters are gathered once per step

@@ -1,4 +1,4 @@
-// What each call of @micro_batch reads and stores, from the names on its arguments and results; which values cross
+// What each call of an entry reads and stores, from the names on its arguments and results; which values cross
 // between pipeline stages, and the one order of all messages.
 //
 // Positions count through a micro-batch: forward of chunk 0 to S - 1, then backward of chunk S - 1 to 0. A value moves
@@ -7,7 +7,7 @@
 //     chunk       0    1    2    3
 //     forward     x -> x -> x -> use         x, made by chunk 0, is used by chunk 3: 1 and 2 relay it
 #include "StepRuns.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 #include <set>
@@ -15,17 +15,17 @@
 using namespace mlir;
 using namespace xlc;
 
-std::vector<UnitRun> xlc::findRuns(func::FuncOp function, bool splitsBackward) {
+std::vector<UnitRun> xlc::findRuns(graph::Entry entry, bool splitsBackward) {
+  func::FuncOp function = entry.getFunction();
   auto module = function->getParentOfType<ModuleOp>();
   Builder builder(function.getContext());
   DenseMap<Value, Attribute> named; // returned value -> where it is stored
-  auto returned = function.front().getTerminator()->getOperands();
-  named[returned[0]] = builder.getStringAttr(sched::kLossSum);
-  named[returned[1]] = builder.getStringAttr(sched::kLossCount);
-  for (unsigned i = 2; i < returned.size(); ++i) {
-    Attribute buffer = graph::Result(function, i).getBuffer();
-    named[returned[i]] = buffer ? buffer : graph::Result(function, i).getGradient();
-  }
+  named[entry.getLoss().get()] = builder.getStringAttr(sched::kLossSum);
+  named[entry.getCount().get()] = builder.getStringAttr(sched::kLossCount);
+  for (OpOperand *buffer : entry.getBuffers())
+    named[buffer->get()] = entry.getBufferName(*buffer);
+  for (OpOperand *gradient : entry.getGradients())
+    named[gradient->get()] = entry.getGradientName(*gradient);
   std::vector<UnitRun> runs;
   for (auto call : function.front().getOps<func::CallOp>()) {
     graph::Role role = graph::getRole(call).value_or(graph::Role::F);

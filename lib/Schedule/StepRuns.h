@@ -1,15 +1,16 @@
-// @micro_batch, understood once: its calls with what they read and store, where each runs, and which values one
+// An entry, understood once: its calls with what they read and store, where each runs, and which values one
 // pipeline stage sends to another.
 #ifndef XLC_LIB_SCHEDULE_STEPRUNS_H
 #define XLC_LIB_SCHEDULE_STEPRUNS_H
 
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Pipeline/Pipeline.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
 
 namespace xlc {
 
-/// One call of @micro_batch, repeated for each micro-batch.
+/// One call of an entry, repeated for each micro-batch.
 struct UnitRun {
   mlir::func::CallOp call;
   SlotKind kind;
@@ -21,8 +22,8 @@ struct UnitRun {
   mlir::ResultRange outs() const { return mlir::func::CallOp(call).getResults().drop_back(stores.size()); }
 };
 
-/// The calls in the order of @micro_batch. Backward is B, or I and W apart.
-std::vector<UnitRun> findRuns(mlir::func::FuncOp function, bool splitsBackward);
+/// The calls in the order of the entry. Backward is B, or I and W apart.
+std::vector<UnitRun> findRuns(graph::Entry entry, bool splitsBackward);
 
 /// The way of a value over one border between chunks: it is sent when slot `kind` of chunk `from` is done.
 struct Hop {

@@ -7,7 +7,7 @@
 //
 // All of it runs in backward: a gradient is added where backward adds it, and forward keeps what enters the product.
 #include "mlir/IR/IRMapping.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Shard/Shard.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -338,7 +338,7 @@ struct ChunkLossPass : xlc::impl::ChunkLossPassBase<ChunkLossPass> {
   using ChunkLossPassBase::ChunkLossPassBase;
 
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch);
+    func::FuncOp function = Entry::find(getOperation(), Purpose::train).getFunction();
     if (!function)
       return;
     for (CrossEntropyOp loss : llvm::to_vector(function.front().getOps<CrossEntropyOp>())) {
@@ -355,7 +355,7 @@ struct ChunkLossPass : xlc::impl::ChunkLossPassBase<ChunkLossPass> {
 
 shard::LossRows shard::findLossRows(ModuleOp module) {
   LossRows found;
-  auto function = findFunction(module, kMicroBatch);
+  func::FuncOp function = Entry::find(module, Purpose::train).getFunction();
   if (!function)
     return found;
   for (CrossEntropyOp loss : function.front().getOps<CrossEntropyOp>())

@@ -2,7 +2,7 @@
 //
 // Products of split operands are partial sums, which may be added before they are reduced, all in one all_reduce; what
 // they are added to is not partial. Differentiate adds contributions in the order in which it meets them.
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Factors/FactorRules.h"
 #include "xlc/Shard/Shard.h"
 
@@ -40,9 +40,12 @@ void findTerms(AddOp add, SmallVectorImpl<Value> &terms) {
 
 struct GroupSumsPass : xlc::impl::GroupSumsPassBase<GroupSumsPass> {
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch);
-    if (!function)
-      return;
+    for (Entry entry : Entry::all(getOperation()))
+      groupSums(entry.getFunction());
+  }
+
+private:
+  static void groupSums(func::FuncOp function) {
     SmallVector<AddOp> adds(function.getOps<AddOp>());
     for (AddOp add : adds) {
       bool isRoot = !add->hasOneUse() || !isa<AddOp>(*add->user_begin()) || !isInner(add, *add->user_begin());

@@ -3,7 +3,7 @@
 #include "Pins.h"
 #include "Search.h"
 #include "ShardMessages.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace xlc {
@@ -54,7 +54,7 @@ std::optional<bool> splitsSequence(const SequenceFinding &finding, const ShardOp
 } // namespace
 
 bool shard::partition(ModuleOp module, const ShardOptions &options, Diagnostics &diagnostics) {
-  auto function = findFunction(module, kMicroBatch);
+  func::FuncOp function = Entry::find(module, Purpose::train).getFunction();
   if (options.tp == 1 || !function)
     return true;
   if (!haveRules(function, options, diagnostics))

@@ -11,7 +11,7 @@
 // from Shard to Schedule. A function that is entered again with the same states is not read again. In a timeline, which
 // repeats its runs micro-batch by micro-batch, states are numbered, so that to say "the same" is cheap.
 #include "RankStates.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Shard/Shard.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -315,8 +315,9 @@ struct VerifyShardedPass : xlc::impl::VerifyShardedPassBase<VerifyShardedPass> {
     int64_t ranks = dist::getMesh(getOperation()).getTp();
     if (ranks == 1)
       return;
-    auto function = findFunction(getOperation(), kMicroBatch);
-    if (failed(function ? Checker(ranks).check(function) : Checker(ranks).check(getOperation())))
+    SmallVector<Entry, 2> entries = Entry::all(getOperation());
+    auto isFine = [&](Entry entry) { return succeeded(Checker(ranks).check(entry.getFunction())); };
+    if (entries.empty() ? failed(Checker(ranks).check(getOperation())) : !llvm::all_of(entries, isFine))
       signalPassFailure();
   }
 };

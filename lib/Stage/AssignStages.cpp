@@ -5,7 +5,7 @@
 //     embed  layer 0  layer 1 | layer 2  layer 3  layer 4 | layer 5  layer 6 | layer 7  head
 //     chunk 0                   chunk 1                     chunk 2            chunk 3
 #include "xlc/Dialect/Dist/Dist.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Pipeline/Pipeline.h"
 #include "xlc/Stage/Balance.h"
@@ -38,7 +38,7 @@ namespace {
 class ParameterBytes {
 public:
   explicit ParameterBytes(ModuleOp module) {
-    if (auto update = findFunction(module, kUpdate))
+    if (auto update = findUpdate(module))
       for (BlockArgument argument : update.getArguments()) {
         Argument what(argument);
         Type element = typeOf(argument).getElementType();
@@ -115,7 +115,7 @@ struct AssignStagesPass : xlc::impl::AssignStagesPassBase<AssignStagesPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto function = findFunction(module, kMicroBatch);
+    func::FuncOp function = Entry::find(module, Purpose::train).getFunction();
     const PipelineSchedule *known = findPipelineSchedule(schedule);
     PipelineShape shape{dist::getMesh(module).getPp(), chunks, microBatches};
     if (!function || shape.chunks() == 1)
@@ -136,9 +136,10 @@ struct AssignStagesPass : xlc::impl::AssignStagesPassBase<AssignStagesPass> {
       chunkOf[units[unit].name] = chunk;
     }
     Builder builder(module.getContext());
-    for (Operation &op : function.front().without_terminator())
-      if (ModelUnitAttr name = getUnit(&op))
-        op.setAttr(kChunk, builder.getI64IntegerAttr(chunkOf.lookup(name)));
+    for (Entry entry : Entry::all(module))
+      for (Operation &op : entry.getFunction().front().without_terminator())
+        if (ModelUnitAttr name = getUnit(&op))
+          op.setAttr(kChunk, builder.getI64IntegerAttr(chunkOf.lookup(name)));
     SmallVector<int64_t> stages;
     for (int64_t chunk = 0; chunk < shape.chunks(); ++chunk)
       stages.push_back(known->rankOf(shape, chunk));

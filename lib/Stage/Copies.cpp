@@ -1,6 +1,6 @@
 // See Copies.h. A copy stands before its first reader. What it is made of is copied with it, as far as the rule says so.
 #include "Copies.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Stage/Stage.h"
 
 using namespace mlir;
@@ -73,12 +73,11 @@ private:
 } // namespace
 
 void xlc::copyForReaders(ModuleOp module, CopyRule rule) {
-  auto function = findFunction(module, kMicroBatch);
-  if (!function)
-    return;
-  Copies copies(function, rule);
-  for (Operation &op : llvm::make_early_inc_range(function.front()))
-    if (getRole(&op))
-      for (OpOperand &operand : op.getOpOperands())
-        operand.set(copies.of(operand.get(), &op));
+  for (Entry entry : Entry::all(module)) {
+    Copies copies(entry.getFunction(), rule);
+    for (Operation &op : llvm::make_early_inc_range(entry.getFunction().front()))
+      if (getRole(&op))
+        for (OpOperand &operand : op.getOpOperands())
+          operand.set(copies.of(operand.get(), &op));
+  }
 }

@@ -2,7 +2,7 @@
 // became: a cut inside a unit makes two units of it, and backward follows.
 //
 //     layer 1: ln qkv attention | proj add ln mlp add        cut after attention: layer_a 1, layer_b 1
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/MapVector.h"
@@ -119,7 +119,7 @@ static std::string adviseStages(const Spec &spec, int64_t units) {
 }
 
 LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
-  auto function = findFunction(module, kForward);
+  auto function = findForward(module);
   if (spec.pp == 1 || !function)
     return success();
   Cuts cuts(function, spec, diagnostics);
@@ -144,7 +144,7 @@ LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, Diagnostics &dia
 }
 
 LogicalResult xlc::checkCuts(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
-  auto function = findFunction(module, kMicroBatch);
+  func::FuncOp function = Entry::find(module, Purpose::train).getFunction();
   auto cuts = module->getAttrOfType<ArrayAttr>(kCuts);
   if (!function || !cuts)
     return success();

@@ -6,8 +6,8 @@
 //     I   contract %d ...
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/LossScale.h"
-#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -108,7 +108,7 @@ private:
 
 struct HoistLossGradientPass : xlc::impl::HoistLossGradientPassBase<HoistLossGradientPass> {
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch);
+    func::FuncOp function = Entry::find(getOperation(), Purpose::train).getFunction();
     if (!function)
       return;
     llvm::SetVector<Attribute> units;

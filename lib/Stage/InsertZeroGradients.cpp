@@ -5,7 +5,7 @@
 //     stage 0   %y = add %x, %w                 dw = ...
 //     stage 1   %m = compare lt %z, %w          dw = 0
 #include "xlc/Dialect/Dist/Dist.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -36,14 +36,14 @@ std::map<int64_t, Operation *> findReaders(ModuleOp module, BlockArgument parame
 
 struct InsertZeroGradientsPass : xlc::impl::InsertZeroGradientsPassBase<InsertZeroGradientsPass> {
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch);
-    if (!function || !getOperation()->hasAttr(kStages))
+    Entry entry = Entry::find(getOperation(), Purpose::train);
+    if (!entry || !getOperation()->hasAttr(kStages))
       return;
+    func::FuncOp function = entry.getFunction();
     llvm::DenseMap<Attribute, llvm::DenseSet<int64_t>> contributing; // parameter -> stages
-    for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-      if (Attribute name = Result(function, returned.getOperandNumber()).getGradient())
-        if (Operation *op = returned.get().getDefiningOp())
-          contributing[name].insert(getStage(getOperation(), getChunk(op)));
+    for (OpOperand *returned : entry.getGradients())
+      if (Operation *op = returned->get().getDefiningOp())
+        contributing[entry.getGradientName(*returned)].insert(getStage(getOperation(), getChunk(op)));
     for (BlockArgument argument : function.getArguments()) {
       Attribute name = Argument(argument).getParameter();
       auto known = name ? contributing.find(name) : contributing.end();

@@ -6,7 +6,7 @@
 // that they need: where the user cuts a unit in the middle, contributions to one gradient may be added up before all
 // have their turn. Where backward is split, a unit's section I comes before its W, whichever op stands first.
 #include "mlir/IR/IRMapping.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -187,7 +187,7 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto function = findFunction(module, kMicroBatch);
+    func::FuncOp function = Entry::find(module, Purpose::train).getFunction();
     std::vector<Section> sections;
     DenseMap<Operation *, size_t> sectionOf;
     if (function)

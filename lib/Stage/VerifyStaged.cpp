@@ -1,5 +1,5 @@
 // The gate of Stage: @micro_batch is calls on unit functions and a return; no unit runs a pass twice.
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Stage/Stage.h"
 
 namespace xlc {
@@ -15,11 +15,17 @@ namespace {
 
 struct VerifyStagedPass : xlc::impl::VerifyStagedPassBase<VerifyStagedPass> {
   void runOnOperation() override {
-    auto function = findFunction(getOperation(), kMicroBatch);
-    if (!function) {
-      getOperation().emitError("gate of Stage: no function @micro_batch");
+    if (!Entry::find(getOperation(), Purpose::train)) {
+      getOperation().emitError("gate of Stage: no entry that trains");
       return signalPassFailure();
     }
+    for (Entry entry : Entry::all(getOperation()))
+      if (failed(verifyCalls(entry.getFunction())))
+        return signalPassFailure();
+  }
+
+private:
+  static LogicalResult verifyCalls(func::FuncOp function) {
     DenseSet<std::pair<Attribute, Attribute>> seen;
     for (Operation &op : function.front().without_terminator()) {
       bool isCall = isa<func::CallOp>(op) && getUnit(&op) && getRole(&op);
@@ -29,8 +35,9 @@ struct VerifyStagedPass : xlc::impl::VerifyStagedPassBase<VerifyStagedPass> {
         op.emitError() << "gate of Stage: unit " << getUnit(&op) << " runs twice";
       else
         continue;
-      return signalPassFailure();
+      return failure();
     }
+    return success();
   }
 };
 

@@ -38,7 +38,7 @@ module attributes {graph.nominal_count = 8 : i64, graph.clip_norm = 0.25 : f64, 
     {kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : f64, beta2 = 0.0 : f64, eps = 0.0 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 func.func @micro_batch(%a: tensor<2xf32> {graph.param = "a", graph.group = 0 : i64}, %b: tensor<3xf32> {graph.param = "b", graph.group = 1 : i64},
                        %c: tensor<3xf32> {graph.param = "c", graph.frozen}, %sum: tensor<f32> {graph.input = "sum"}, %count: tensor<i64> {graph.input = "count"})
-    -> (tensor<f32>, tensor<i64>, tensor<2xf32> {graph.grad = "a"}, tensor<3xf32> {graph.grad = "b"}) {
+    -> (tensor<f32>, tensor<i64>, tensor<2xf32> {graph.grad = "a"}, tensor<3xf32> {graph.grad = "b"}) attributes {graph.entry = #graph.purpose<train>} {
   return %sum, %count, %a, %b : tensor<f32>, tensor<i64>, tensor<2xf32>, tensor<3xf32>
 }
 }

@@ -1,14 +1,14 @@
 // What the gate of Precision refuses: planted faults, one each.
 // RUN: xlc-opt %s --xlc-verify-precision --split-input-file --verify-diagnostics
 
-func.func @micro_batch(%a: tensor<2x2xf32>) {
+func.func @micro_batch(%a: tensor<2x2xf32>) attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Precision: multiplies 'f32'; operands of products are 'bf16'}}
   %0 = graph.contract "ab,bc->ac" %a, %a : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return
 }
 
 // -----
-func.func @micro_batch(%a: tensor<2xf32>) {
+func.func @micro_batch(%a: tensor<2xf32>) attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Precision: makes 'f16' where what is narrow is 'bf16'}}
   %0 = graph.cast %a : tensor<2xf32> -> tensor<2xf16>
   return
@@ -16,7 +16,7 @@ func.func @micro_batch(%a: tensor<2xf32>) {
 
 // -----
 // A log-sum-exp that is rounded.
-func.func @micro_batch(%logits: tensor<2x4xf32>, %labels: tensor<2xi64>) {
+func.func @micro_batch(%logits: tensor<2x4xf32>, %labels: tensor<2xi64>) attributes {graph.entry = #graph.purpose<train>} {
   %sum, %count, %lse = graph.cross_entropy %logits, %labels : (tensor<2x4xf32>, tensor<2xi64>) -> (tensor<f32>, tensor<i64>, tensor<2xf32>)
   // expected-error @+1 {{gate of Precision: rounds a statistic, of which backward needs every bit}}
   %0 = graph.cast %lse : tensor<2xf32> -> tensor<2xbf16>
@@ -26,7 +26,7 @@ func.func @micro_batch(%logits: tensor<2x4xf32>, %labels: tensor<2xi64>) {
 // -----
 // A partial sum that is rounded before it is whole: other micro-batches and ranks add to it.
 module {
-func.func @micro_batch(%w: tensor<2x2xbf16> {graph.param = "w"}, %a: tensor<2x2xbf16>) -> (tensor<2x2xf32> {graph.grad = "w"}) {
+func.func @micro_batch(%w: tensor<2x2xbf16> {graph.param = "w"}, %a: tensor<2x2xbf16>) -> (tensor<2x2xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,ac->bc" %a, %a : (tensor<2x2xbf16>, tensor<2x2xbf16>) -> tensor<2x2xbf16>
   // expected-error @+1 {{gate of Precision: a contribution to the gradient of 'w' is rounded before all contributions are added up}}
   %1 = graph.cast %0 : tensor<2x2xbf16> -> tensor<2x2xf32>
@@ -41,7 +41,7 @@ func.func @update(%w: tensor<2x2xf32> {graph.param = "w"}) {
 // A parameter that the optimizer would update in sixteen bits: a small step would round to nothing.
 module {
 // expected-error @+1 {{gate of Precision: parameter 'w' is updated with a master of 'bf16', must be 'f32'}}
-func.func @micro_batch(%w: tensor<2xbf16> {graph.param = "w"}) {
+func.func @micro_batch(%w: tensor<2xbf16> {graph.param = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   return
 }
 func.func @update(%w: tensor<2xbf16> {graph.param = "w"}) {
@@ -53,7 +53,7 @@ func.func @update(%w: tensor<2xbf16> {graph.param = "w"}) {
 // A scale that is applied twice.
 module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hysteresis = 1 : i64, min = 1.0 : f64, dynamic = true}} {
 // expected-error @+1 {{gate of Precision: backward's first gradient is scaled 2 times, must be 1}}
-func.func @micro_batch(%one: tensor<f32>) {
+func.func @micro_batch(%one: tensor<f32>) attributes {graph.entry = #graph.purpose<train>} {
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
   %scale = graph.step_number loss_scale : tensor<f32>
   %scaled = graph.mul %seed, %scale : tensor<f32>
@@ -67,7 +67,7 @@ func.func @micro_batch(%one: tensor<f32>) {
 // Gradients that are scaled back before ranks add them up: what overflows in their sum would not be found by the scale.
 module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hysteresis = 1 : i64, min = 1.0 : f64, dynamic = true}} {
 // expected-error @+1 {{gate of Precision: backward's first gradient is scaled 2 times, must be 1}}
-func.func @micro_batch(%one: tensor<f32>) -> (tensor<f32> {graph.grad = "w"}) {
+func.func @micro_batch(%one: tensor<f32>) -> (tensor<f32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
   %scale = graph.step_number loss_scale : tensor<f32>
   %scaled = graph.mul %seed, %scale : tensor<f32>

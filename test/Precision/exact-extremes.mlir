@@ -12,7 +12,7 @@
 // Logits that nothing looks for are rounded.
 // CHECK: %[[Z:.*]] = graph.scatter_elements max %{{.*}} -> tensor<2x4xf32>
 // CHECK: graph.cast %[[Z]] {{.*}}: tensor<2x4xf32> -> tensor<2x4xbf16>
-func.func @micro_batch(%w: tensor<2x4xf32> {graph.param = "w"}, %at: tensor<2x4xi64> {graph.input = "at"}, %labels: tensor<2xi64> {graph.input = "labels"}) -> (tensor<f32>, tensor<f32>, tensor<2x4xi1>, tensor<2x4xi1>) {
+func.func @micro_batch(%w: tensor<2x4xf32> {graph.param = "w"}, %at: tensor<2x4xi64> {graph.input = "at"}, %labels: tensor<2xi64> {graph.input = "labels"}) -> (tensor<f32>, tensor<f32>, tensor<2x4xi1>, tensor<2x4xi1>) attributes {graph.entry = #graph.purpose<train>} {
   %x = graph.tanh %w {graph.role = #graph.role<F>} : tensor<2x4xf32>
   %y = graph.scatter_elements max %x, %at, %x dim 1 {graph.role = #graph.role<F>} : (tensor<2x4xf32>, tensor<2x4xi64>, tensor<2x4xf32>) -> tensor<2x4xf32>
   %sum, %count, %lse = graph.cross_entropy %y, %labels ignore -100 {graph.role = #graph.role<F>} : (tensor<2x4xf32>, tensor<2xi64>) -> (tensor<f32>, tensor<i64>, tensor<2xf64>)

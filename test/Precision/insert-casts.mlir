@@ -11,7 +11,7 @@ module {
 func.func @micro_batch(%w: tensor<8x8xf32> {graph.param = "w"}, %k: tensor<8xf32> {graph.keep, graph.param = "k"},
                        %average: tensor<2xf32> {graph.param = "average", graph.buffer, graph.frozen},
                        %x: tensor<2x8xf32> {graph.input = "x"})
-    -> (tensor<f32>, tensor<2xf32> {graph.buffer = "average"}, tensor<8x8xf32> {graph.grad = "w"}, tensor<8xf32> {graph.grad = "k"}) {
+    -> (tensor<f32>, tensor<2xf32> {graph.buffer = "average"}, tensor<8x8xf32> {graph.grad = "w"}, tensor<8xf32> {graph.grad = "k"}) attributes {graph.entry = #graph.purpose<train>} {
   // An operand of a product is rounded; the product rounds its sums itself.
   // CHECK: %[[XN:.*]] = graph.cast %[[X]] {{.*}} : tensor<2x8xf32> -> tensor<2x8xbf16>
   // CHECK: %[[H:.*]] = graph.contract "ab,bc->ac" %[[XN]], %[[W]] {{.*}} -> tensor<2x8xbf16>

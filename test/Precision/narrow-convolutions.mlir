@@ -15,7 +15,7 @@
 // CPU:             graph.convolution_transpose {{.*}} -> tensor<2x3x8x8xf32>
 // CPU:             graph.convolution_weight_backward {{.*}} -> tensor<4x3x3x3xf32>
 func.func @micro_batch(%x: tensor<2x3x8x8xbf16>, %w: tensor<4x3x3x3xbf16>, %dy: tensor<2x4x8x8xbf16>)
-    -> (tensor<2x4x8x8xbf16>, tensor<2x3x8x8xbf16>, tensor<4x3x3x3xf32>) {
+    -> (tensor<2x4x8x8xbf16>, tensor<2x3x8x8xbf16>, tensor<4x3x3x3xf32>) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.cast %x : tensor<2x3x8x8xbf16> -> tensor<2x3x8x8xf32>
   %1 = graph.cast %w : tensor<4x3x3x3xbf16> -> tensor<4x3x3x3xf32>
   %2 = graph.convolution %0, %1 groups 1 by [1, 1] dilations [1, 1] pads [1, 1] : (tensor<2x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x8x8xf32>
@@ -34,7 +34,7 @@ func.func @micro_batch(%x: tensor<2x3x8x8xbf16>, %w: tensor<4x3x3x3xbf16>, %dy: 
 // CHECK:         graph.convolution {{.*}} -> tensor<1x1x4x4x4xf32>
 // CHECK:         graph.convolution {{.*}} -> tensor<1x1x6xf32>
 func.func @micro_batch(%x: tensor<1x1x4x4x4xf16>, %w: tensor<1x1x1x1x1xf16>, %s: tensor<1x1x8xf16>, %v: tensor<1x1x3xf16>)
-    -> (tensor<1x1x4x4x4xf16>, tensor<1x1x6xf32>) {
+    -> (tensor<1x1x4x4x4xf16>, tensor<1x1x6xf32>) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.cast %x : tensor<1x1x4x4x4xf16> -> tensor<1x1x4x4x4xf32>
   %1 = graph.cast %w : tensor<1x1x1x1x1xf16> -> tensor<1x1x1x1x1xf32>
   %2 = graph.convolution %0, %1 groups 1 by [1, 1, 1] dilations [1, 1, 1] pads [0, 0, 0] : (tensor<1x1x4x4x4xf32>, tensor<1x1x1x1x1xf32>) -> tensor<1x1x4x4x4xf32>

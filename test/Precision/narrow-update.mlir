@@ -34,7 +34,7 @@
 // MASTER: -> (tensor<f32>, tensor<4x4xf32> {graph.grad = "w"}, tensor<4xf32> {graph.grad = "b"}, tensor<4xf32> {graph.grad = "k"})
 func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %b: tensor<4xf32> {graph.param = "b"},
                        %k: tensor<4xf32> {graph.param = "k", graph.keep}, %x: tensor<2x4xf32> {graph.input = "x"})
-    -> (tensor<f32>, tensor<4x4xf32> {graph.grad = "w"}, tensor<4xf32> {graph.grad = "b"}, tensor<4xf32> {graph.grad = "k"}) {
+    -> (tensor<f32>, tensor<4x4xf32> {graph.grad = "w"}, tensor<4xf32> {graph.grad = "b"}, tensor<4xf32> {graph.grad = "k"}) attributes {graph.entry = #graph.purpose<train>} {
   %y = graph.contract "ab,bc->ac" %x, %w {graph.role = #graph.role<F>} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
   %loss = graph.reduce sum %y dims [0, 1] {graph.role = #graph.role<F>} : tensor<2x4xf32> -> tensor<f32>
   %dw = graph.contract "ab,ac->bc" %x, %y {graph.role = #graph.role<W>} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
@@ -99,7 +99,7 @@ func.func @update(%w: tensor<4x4xf32> {graph.param = "w"}, %b: tensor<4xf32> {gr
 // CHECK-LABEL: func.func @micro_batch
 // CHECK: graph.scatter_add %{{.*}}, %{{.*}} dim 0 {{.*}} : (tensor<3xi64>, tensor<3x4xf32>) -> tensor<9x4xbf16>
 func.func @micro_batch(%w: tensor<9x4xf32> {graph.param = "w"}, %ids: tensor<3xi64> {graph.input = "ids"})
-    -> (tensor<f32>, tensor<9x4xf32> {graph.grad = "w"}) {
+    -> (tensor<f32>, tensor<9x4xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %rows = graph.gather %w, %ids dim 0 {graph.role = #graph.role<F>} : (tensor<9x4xf32>, tensor<3xi64>) -> tensor<3x4xf32>
   %loss = graph.reduce sum %rows dims [0, 1] {graph.role = #graph.role<F>} : tensor<3x4xf32> -> tensor<f32>
   %dw = graph.scatter_add %ids, %rows dim 0 {graph.role = #graph.role<W>} : (tensor<3xi64>, tensor<3x4xf32>) -> tensor<9x4xf32>

@@ -9,7 +9,7 @@
 // CHECK-NEXT: graph.cast %[[S]] : tensor<2x4xf32> -> tensor<2x4xbf16>
 // CHECK: %[[H1:.*]] = graph.contract {{.*}} -> tensor<2x4xf32>
 // CHECK: graph.add %[[H1]], %{{.*}} : tensor<2x4xf32>
-func.func @micro_batch(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %b: tensor<4xbf16>) -> tensor<2x4xbf16> {
+func.func @micro_batch(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %b: tensor<4xbf16>) -> tensor<2x4xbf16> attributes {graph.entry = #graph.purpose<train>} {
   %wide = graph.cast %b : tensor<4xbf16> -> tensor<4xf32>
   %h = graph.contract "ab,bc->ac" %x, %w : (tensor<2x4xbf16>, tensor<4x4xbf16>) -> tensor<2x4xbf16>
   %f = graph.cast %h : tensor<2x4xbf16> -> tensor<2x4xf32>
@@ -30,7 +30,7 @@ func.func @micro_batch(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %b: tensor<4x
 // Partial sums cross ranks as sixteen bits.
 // CHECK-LABEL: func.func @micro_batch
 // CHECK: graph.contract {{.*}} -> tensor<2x4xbf16>
-func.func @micro_batch(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %b: tensor<4xbf16>) -> tensor<2x4xbf16> {
+func.func @micro_batch(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %b: tensor<4xbf16>) -> tensor<2x4xbf16> attributes {graph.entry = #graph.purpose<train>} {
   %wide = graph.cast %b : tensor<4xbf16> -> tensor<4xf32>
   %h = graph.contract "ab,bc->ac" %x, %w : (tensor<2x4xbf16>, tensor<4x4xbf16>) -> tensor<2x4xbf16>
   %r = dist.all_reduce sum %h over <tp, [2, 1], []> : tensor<2x4xbf16>
@@ -48,7 +48,7 @@ func.func @micro_batch(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %b: tensor<4x
 // CHECK-LABEL: func.func @micro_batch
 // CHECK-COUNT-3: graph.contract {{.*}} -> tensor<2x4xbf16>
 func.func @micro_batch(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %b: tensor<4xbf16>, %k: tensor<4xf32>)
-    -> (tensor<2x4xbf16>, tensor<2x4xbf16>, tensor<2x4xbf16>) {
+    -> (tensor<2x4xbf16>, tensor<2x4xbf16>, tensor<2x4xbf16>) attributes {graph.entry = #graph.purpose<train>} {
   %wide = graph.cast %b : tensor<4xbf16> -> tensor<4xf32>
   %h0 = graph.contract "ab,bc->ac" %x, %w : (tensor<2x4xbf16>, tensor<4x4xbf16>) -> tensor<2x4xbf16>
   %f0 = graph.cast %h0 : tensor<2x4xbf16> -> tensor<2x4xf32>

@@ -19,7 +19,7 @@
 // CPU-NEXT:      graph.gelu tanh %[[W]]
 // CPU:           graph.contract {{.*}} -> tensor<2x8xbf16>
 func.func @micro_batch(%x: tensor<2x8xbf16>, %w: tensor<8x16xbf16>, %b: tensor<16xbf16>, %v: tensor<16x8xbf16>,
-                       %c: tensor<8xbf16>) -> (tensor<2x16xbf16>, tensor<2x8xbf16>) {
+                       %c: tensor<8xbf16>) -> (tensor<2x16xbf16>, tensor<2x8xbf16>) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<2x8xbf16>, tensor<8x16xbf16>) -> tensor<2x16xbf16>
   %1 = graph.cast %0 : tensor<2x16xbf16> -> tensor<2x16xf32>
   %2 = graph.broadcast %b : tensor<16xbf16> -> tensor<2x16xbf16>
@@ -48,7 +48,7 @@ func.func @micro_batch(%x: tensor<2x8xbf16>, %w: tensor<8x16xbf16>, %b: tensor<1
 // CHECK:         graph.gelu_backward tanh %{{.*}}, %[[P]]
 // CPU-LABEL:     func.func @micro_batch
 // CPU:           graph.contract {{.*}} -> tensor<2x16xbf16>
-func.func @micro_batch(%dy: tensor<2x8xbf16>, %v: tensor<16x8xbf16>, %h: tensor<2x16xbf16>) -> tensor<2x16xbf16> {
+func.func @micro_batch(%dy: tensor<2x8xbf16>, %v: tensor<16x8xbf16>, %h: tensor<2x16xbf16>) -> tensor<2x16xbf16> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,cb->ac" %dy, %v : (tensor<2x8xbf16>, tensor<16x8xbf16>) -> tensor<2x16xbf16>
   %1 = graph.cast %h : tensor<2x16xbf16> -> tensor<2x16xf32>
   %2 = graph.cast %0 : tensor<2x16xbf16> -> tensor<2x16xf32>
@@ -64,7 +64,7 @@ func.func @micro_batch(%dy: tensor<2x8xbf16>, %v: tensor<16x8xbf16>, %h: tensor<
 // CHECK:         graph.contract {{.*}} -> tensor<2x16xbf16>
 // CHECK:         graph.contract {{.*}} -> tensor<2x12xbf16>
 func.func @micro_batch(%dy: tensor<2x8xbf16>, %v: tensor<16x8xbf16>, %h: tensor<2x16xbf16>, %u: tensor<12x8xbf16>,
-                       %g: tensor<2x12xbf16>) -> (tensor<2x16xbf16>, tensor<2x12xbf16>) {
+                       %g: tensor<2x12xbf16>) -> (tensor<2x16xbf16>, tensor<2x12xbf16>) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,cb->ac" %dy, %v : (tensor<2x8xbf16>, tensor<16x8xbf16>) -> tensor<2x16xbf16>
   %1 = graph.cast %h : tensor<2x16xbf16> -> tensor<2x16xf32>
   %2 = graph.cast %0 : tensor<2x16xbf16> -> tensor<2x16xf32>
@@ -91,7 +91,7 @@ func.func @micro_batch(%dy: tensor<2x8xbf16>, %v: tensor<16x8xbf16>, %h: tensor<
 // CHECK-NEXT:    %[[W:.*]] = graph.cast %[[H]]
 // CHECK-NEXT:    graph.gelu tanh %[[W]]
 func.func @micro_batch(%x: tensor<2x8xbf16>, %w: tensor<8x16xbf16>, %v: tensor<8x16xbf16>, %u: tensor<16x16xbf16>,
-                       %b: tensor<16xbf16>) -> tensor<2x16xbf16> {
+                       %b: tensor<16xbf16>) -> tensor<2x16xbf16> attributes {graph.entry = #graph.purpose<train>} {
   %p = graph.contract "ab,bc->ac" %x, %w : (tensor<2x8xbf16>, tensor<8x16xbf16>) -> tensor<2x16xbf16>
   %q = graph.contract "ab,bc->ac" %x, %v : (tensor<2x8xbf16>, tensor<8x16xbf16>) -> tensor<2x16xbf16>
   %0 = graph.cast %p : tensor<2x16xbf16> -> tensor<2x16xf32>

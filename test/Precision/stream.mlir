@@ -18,7 +18,7 @@
 // CHECK: %[[SB:.*]] = graph.cast %[[S]] {graph.role = #graph.role<W>} : tensor<2x4xf32> -> tensor<2x4xbf16>
 // CHECK: graph.contract "ab,ac->bc" %[[SB]]
 func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %b: tensor<4xf32> {graph.param = "b"}, %x: tensor<2x4xf32> {graph.input = "x"})
-    -> (tensor<f32>, tensor<4x4xf32> {graph.grad = "w"}) {
+    -> (tensor<f32>, tensor<4x4xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %h = graph.contract "ab,bc->ac" %x, %w {graph.role = #graph.role<F>} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
   %bias = graph.broadcast %b {graph.role = #graph.role<F>} : tensor<4xf32> -> tensor<2x4xf32>
   %biased = graph.add %h, %bias {graph.role = #graph.role<F>} : tensor<2x4xf32>

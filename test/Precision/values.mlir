@@ -9,7 +9,7 @@
 // CHECK-NEXT: %[[BROAD:.*]] = graph.broadcast %[[ALONG]]
 // CHECK: %[[DIV:.*]] = graph.div %{{.*}}, %[[BROAD]]
 // CHECK-NEXT: graph.cast %[[DIV]] {{.*}} -> tensor<2x4xbf16>
-func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %x: tensor<2x4xf32> {graph.input = "x"}) -> tensor<f32> {
+func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %x: tensor<2x4xf32> {graph.input = "x"}) -> tensor<f32> attributes {graph.entry = #graph.purpose<train>} {
   %mean = graph.reduce sum %x dims [1] {graph.role = #graph.role<F>} : tensor<2x4xf32> -> tensor<2xf32>
   %root = graph.sqrt %mean {graph.role = #graph.role<F>} : tensor<2xf32>
   %along = graph.reshape %root {graph.role = #graph.role<F>} : tensor<2xf32> -> tensor<2x1xf32>
@@ -29,7 +29,7 @@ func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %x: tensor<2x4xf
 // CHECK: %[[DA:.*]] = graph.contract "bc,dc->bd" %[[ROUNDED]], {{.*}} -> tensor<4x4xf32>
 // CHECK: return %[[DW]], %[[DA]]
 func.func @micro_batch(%b: tensor<4x4xf32> {graph.param = "b"}, %x: tensor<2x4xf32> {graph.input = "x"}, %dy: tensor<2x4xf32> {graph.input = "dy"})
-    -> (tensor<4x4xf32> {graph.grad = "w"}, tensor<4x4xf32> {graph.grad = "a"}) {
+    -> (tensor<4x4xf32> {graph.grad = "w"}, tensor<4x4xf32> {graph.grad = "a"}) attributes {graph.entry = #graph.purpose<train>} {
   %dw = graph.contract "ab,ac->bc" %x, %dy {graph.role = #graph.role<W>} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
   %da = graph.contract "bc,dc->bd" %dw, %b {graph.role = #graph.role<W>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %dw, %da : tensor<4x4xf32>, tensor<4x4xf32>
@@ -42,7 +42,7 @@ func.func @micro_batch(%b: tensor<4x4xf32> {graph.param = "b"}, %x: tensor<2x4xf
 // CHECK: %[[COS:.*]] = graph.cos
 // CHECK-NOT: graph.cast %[[COS]]
 // CHECK: graph.mul %{{.*}}, %[[COS]]
-func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %at: tensor<2x4xi64> {graph.input = "at"}, %x: tensor<2x4xf32> {graph.input = "x"}) -> tensor<f32> {
+func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %at: tensor<2x4xi64> {graph.input = "at"}, %x: tensor<2x4xf32> {graph.input = "x"}) -> tensor<f32> attributes {graph.entry = #graph.purpose<train>} {
   %angle = graph.cast %at {graph.role = #graph.role<F>} : tensor<2x4xi64> -> tensor<2x4xf32>
   %cos = graph.cos %angle {graph.role = #graph.role<F>} : tensor<2x4xf32>
   %turned = graph.mul %x, %cos {graph.role = #graph.role<F>} : tensor<2x4xf32>

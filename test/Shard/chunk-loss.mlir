@@ -27,7 +27,7 @@
 // No more rows than a chunk: nothing is done.
 // WHOLE: graph.contract "axy,zy->axz" {{.*}}role<F>{{.*}} -> tensor<2x3x9xf32>
 func.func @micro_batch(%w: tensor<9x8xf32> {graph.param = "w"}, %x: tensor<2x3x8xf32> {graph.input = "x"}, %labels: tensor<2x3xi64> {graph.input = "labels"})
-    -> (tensor<f32>, tensor<i64>, tensor<2x3x8xf32>, tensor<9x8xf32> {graph.grad = "w"}) {
+    -> (tensor<f32>, tensor<i64>, tensor<2x3x8xf32>, tensor<9x8xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %y = graph.contract "axy,zy->axz" %x, %w {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : (tensor<2x3x8xf32>, tensor<9x8xf32>) -> tensor<2x3x9xf32>
   %sum, %count, %lse = graph.cross_entropy %y, %labels ignore -1 {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : (tensor<2x3x9xf32>, tensor<2x3xi64>) -> (tensor<f32>, tensor<i64>, tensor<2x3xf64>)
   %loss = graph.neg %sum {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : tensor<f32>

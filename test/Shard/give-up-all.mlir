@@ -12,7 +12,7 @@
 #F = #graph.role<F>
 #u0 = #graph.unit<"layer", 0>
 #u1 = #graph.unit<"layer", 1>
-func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}, %v: tensor<4x4xf32> {graph.param = "v"}) -> tensor<3x2x4xf32> {
+func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}, %v: tensor<4x4xf32> {graph.param = "v"}) -> tensor<3x2x4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,cb->ac" %x, %w {graph.unit = #u0, graph.role = #F} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
   %1 = graph.exp %0 {graph.unit = #u0, graph.role = #F} : tensor<2x4xf32>
   %2 = graph.contract "ab,cb->ac" %1, %v {graph.unit = #u1, graph.role = #F} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>

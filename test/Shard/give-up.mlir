@@ -16,7 +16,7 @@
 #F = #graph.role<F>
 #u0 = #graph.unit<"layer", 0>
 #u1 = #graph.unit<"layer", 1>
-func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}, %v: tensor<4x4xf32> {graph.param = "v"}) -> tensor<2x2x2xf32> {
+func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}, %v: tensor<4x4xf32> {graph.param = "v"}) -> tensor<2x2x2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,cb->ac" %x, %w {graph.unit = #u0, graph.role = #F} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
   %1 = graph.reshape %0 {dist.cut = array<i64: 9, 9>, graph.unit = #u0, graph.role = #F} : tensor<2x4xf32> -> tensor<2x2x2xf32>
   %2 = graph.reshape %1 {graph.unit = #u0, graph.role = #F} : tensor<2x2x2xf32> -> tensor<2x4xf32>
@@ -38,7 +38,7 @@ func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "
 #F = #graph.role<F>
 #u0 = #graph.unit<"layer", 0>
 #u1 = #graph.unit<"layer", 1>
-func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}, %v: tensor<4x4xf32> {graph.param = "v"}) -> tensor<2x4xf32> {
+func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}, %v: tensor<4x4xf32> {graph.param = "v"}) -> tensor<2x4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reshape %w {dist.cut = array<i64: 9, 9>, graph.unit = #u0, graph.role = #F} : tensor<4x4xf32> -> tensor<2x2x4xf32>
   %1 = graph.reshape %0 {graph.unit = #u0, graph.role = #F} : tensor<2x2x4xf32> -> tensor<4x4xf32>
   %2 = graph.contract "ab,cb->ac" %x, %1 {graph.unit = #u0, graph.role = #F} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>

@@ -9,7 +9,7 @@
 // CHECK: [[ABX:%.*]] = graph.add [[AB]], %arg0
 // CHECK: [[TWO:%.*]] = graph.add [[ABX]], [[A]]
 // CHECK: return [[TWO]]
-func.func @micro_batch(%x: tensor<2x2xf32>, %v: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {
+func.func @micro_batch(%x: tensor<2x2xf32>, %v: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %a = graph.contract "ab,bc->ac" %x, %v {graph.unit = #u, graph.role = #I} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %b = graph.contract "ab,bc->ac" %x, %w {graph.unit = #u, graph.role = #I} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %0 = graph.add %x, %a {graph.unit = #u, graph.role = #I} : tensor<2x2xf32>

@@ -2,7 +2,7 @@
 // RUN: xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition --split-input-file --verify-diagnostics
 
 func.func private @other()
-func.func @micro_batch() {
+func.func @micro_batch() attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{there is no sharding rule for 'func.call'}}
   call @other() : () -> ()
   return
@@ -15,7 +15,7 @@ func.func @micro_batch() {
 #F = #graph.role<F>
 // expected-error @+1 {{tp = 2: the matrices of unit 'layer' cannot all be split and stay where they are}}
 module {
-  func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}) -> tensor<2x4xf32> {
+  func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}) -> tensor<2x4xf32> attributes {graph.entry = #graph.purpose<train>} {
     %0 = graph.softmax %w {graph.unit = #unit, graph.role = #F} : tensor<4x4xf32>
     %1 = graph.transpose %w [1, 0] {graph.unit = #unit, graph.role = #F} : tensor<4x4xf32> -> tensor<4x4xf32>
     %2 = graph.softmax %1 {graph.unit = #unit, graph.role = #F} : tensor<4x4xf32>
@@ -30,7 +30,7 @@ module {
 
 // A size that nothing divides.
 module {
-  func.func @micro_batch(%x: tensor<2x1xf32>, %w: tensor<1x1xf32> {graph.param = "w"}) -> tensor<2x1xf32> {
+  func.func @micro_batch(%x: tensor<2x1xf32>, %w: tensor<1x1xf32> {graph.param = "w"}) -> tensor<2x1xf32> attributes {graph.entry = #graph.purpose<train>} {
     // expected-error @+2 {{tp = 2 divides no dimension of 'w', which is 1 x 1}}
     // expected-note @+1 {{no number would divide it}}
     %0 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : (tensor<2x1xf32>, tensor<1x1xf32>) -> tensor<2x1xf32>
@@ -42,7 +42,7 @@ module {
 
 // Where no heads have a say, what divides a dimension of the matrix is advice enough.
 module {
-  func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x9xf32> {graph.param = "w"}) -> tensor<2x9xf32> {
+  func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x9xf32> {graph.param = "w"}) -> tensor<2x9xf32> attributes {graph.entry = #graph.purpose<train>} {
     // expected-error @+2 {{tp = 2 divides no dimension of 'w', which is 3 x 9}}
     // expected-note @+1 {{3 and 9 would divide it}}
     %0 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : (tensor<2x3xf32>, tensor<3x9xf32>) -> tensor<2x9xf32>

@@ -6,7 +6,7 @@
 // ROWS: dist.layout = #dist.layout<[4, 4] dim 0 outer 1
 #unit = #graph.unit<"layer", 1>
 #F = #graph.role<F>
-func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}) -> tensor<2x4xf32> {
+func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}) -> tensor<2x4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.softmax %w {graph.unit = #unit, graph.role = #F} : tensor<4x4xf32>
   %1 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #unit, graph.role = #F} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
   %2 = graph.contract "ab,bc->ac" %1, %0 {graph.unit = #unit, graph.role = #F} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>

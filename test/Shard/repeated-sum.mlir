@@ -8,7 +8,7 @@
 #F = #graph.role<F>
 #u1 = #graph.unit<"layer", 1>
 func.func @micro_batch(%x: tensor<1x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}, %v: tensor<4x4xf32> {graph.param = "v"})
-    -> (tensor<4x4xf32> {graph.grad = "w"}) {
+    -> (tensor<4x4xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,cb->ac" %x, %w {graph.unit = #u1, graph.role = #F} : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
   %1 = graph.contract "ab,cb->ac" %0, %v {graph.unit = #u1, graph.role = #F} : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
   %2 = graph.broadcast %1 {graph.unit = #u1, graph.role = #F} : tensor<1x4xf32> -> tensor<4x4xf32>

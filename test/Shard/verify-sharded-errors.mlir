@@ -7,7 +7,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x3xf32> {graph.input = "x"},
                        %w: tensor<3x2xf32> {graph.param = "w", dist.layout = #dist.layout<[3, 4] dim 1 outer 1 over <tp, [2, 1], []>>},
                        %v: tensor<2x3xf32> {graph.param = "v", dist.layout = #dist.layout<[4, 3] dim 0 outer 1 over <tp, [2, 1], []>>},
-                       %b: tensor<3xf32> {graph.param = "b"}) -> tensor<4x3xf32> {
+                       %b: tensor<3xf32> {graph.param = "b"}) -> tensor<4x3xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<4x3xf32>, tensor<3x2xf32>) -> !piece
   %1 = graph.contract "ab,bc->ac" %0, %v : (!piece, tensor<2x3xf32>) -> tensor<4x3xf32>
   %2 = graph.broadcast %b : tensor<3xf32> -> tensor<4x3xf32>
@@ -21,7 +21,7 @@ func.func @micro_batch(%x: tensor<4x3xf32> {graph.input = "x"},
 
 // A sum that is squared before it is made.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<4xf32> {
+func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reduce sum %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
   // expected-error @+1 {{gate of Shard: uses a partial sum as if it were whole}}
   %1 = graph.mul %0, %0 : tensor<4xf32>
@@ -36,7 +36,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 // expected-error @+1 {{gate of Shard: the gradient of 'w' is a partial sum, and is not declared as one}}
 func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"},
                        %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>})
-    -> (tensor<4xf32> {graph.grad = "w"}) {
+    -> (tensor<4xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reduce sum %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -48,7 +48,7 @@ func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"},
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 // expected-error @+1 {{gate of Shard: the gradient of 'w' is not a partial sum, and is declared as one}}
 func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %x: tensor<4xf32>)
-    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}) {
+    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}) attributes {graph.entry = #graph.purpose<train>} {
   return %x : tensor<4xf32>
 }
 }
@@ -60,7 +60,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 // expected-error @+1 {{gate of Shard: of the contributions to the gradient of 'w' some are partial sums and some are not}}
 func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %y: tensor<4xf32>,
                        %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>})
-    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}, tensor<4xf32> {graph.grad = "w"}) {
+    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}, tensor<4xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reduce sum %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
   return %0, %y : tensor<4xf32>, tensor<4xf32>
 }
@@ -71,7 +71,7 @@ func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %y: tensor<4xf32>,
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 // expected-error @+1 {{gate of Shard: the gradient of 'x' is not cut as its parameter is}}
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>})
-    -> (tensor<2x4xf32> {graph.grad = "x"}) {
+    -> (tensor<2x4xf32> {graph.grad = "x"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.transpose %x [1, 0] : tensor<4x2xf32> -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
@@ -81,7 +81,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 // expected-error @+1 {{gate of Shard: result 0 is a rank's own}}
-func.func @micro_batch() -> tensor<i64> {
+func.func @micro_batch() -> tensor<i64> attributes {graph.entry = #graph.purpose<train>} {
   %0 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   return %0 : tensor<i64>
 }
@@ -91,7 +91,7 @@ func.func @micro_batch() -> tensor<i64> {
 
 // A gradient scaled by tp.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @micro_batch(%x: tensor<4xf32>) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: is given what is not partial: every rank would count it again}}
   %0 = dist.all_reduce sum %x over <tp, [2, 1], []> : tensor<4xf32>
   return %0 : tensor<4xf32>
@@ -101,7 +101,7 @@ func.func @micro_batch(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 4, shards = 1>} {
-func.func @micro_batch(%x: tensor<4x1xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [4, 1], []>>}) -> tensor<4xf32> {
+func.func @micro_batch(%x: tensor<4x1xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [4, 1], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reduce sum %x dims [1] : tensor<4x1xf32> -> tensor<4xf32>
   // expected-error @+1 {{which are not the ranks that hold terms of one sum}}
   %1 = dist.all_reduce sum %0 over <tp, [2, 1], []> : tensor<4xf32>
@@ -112,7 +112,7 @@ func.func @micro_batch(%x: tensor<4x1xf32> {graph.param = "x", dist.layout = #di
 // -----
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<8x2xf32> {
+func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<8x2xf32> attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: gathers what is not cut into pieces this way}}
   %0 = dist.all_gather %x dim 0 outer 1 over <tp, [2, 1], []> : tensor<4x2xf32> -> tensor<8x2xf32>
   return %0 : tensor<8x2xf32>
@@ -122,7 +122,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 // -----
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> {
+func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: reduces what is not partial over these ranks}}
   %0 = dist.reduce_scatter %x dim 0 outer 1 over <tp, [2, 1], []> : tensor<4xf32> -> tensor<2xf32>
   return %0 : tensor<2xf32>
@@ -132,7 +132,7 @@ func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> {
 // -----
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 3, shards = 1>} {
-func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<12x1xf32> {
+func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<12x1xf32> attributes {graph.entry = #graph.purpose<train>} {
   // The columns are split, not the rows.
   // expected-error @+1 {{gate of Shard: turns what is not cut into pieces this way}}
   %0 = dist.all_to_all %x from 0 outer 1 to 1 outer 1 over <tp, [3, 1], []> : tensor<4x3xf32> -> tensor<12x1xf32>
@@ -143,7 +143,7 @@ func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #di
 // -----
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<3x4xf32> {
+func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<3x4xf32> attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: reshapes a piece across its cut}}
   %0 = graph.reshape %x : tensor<4x3xf32> -> tensor<3x4xf32>
   return %0 : tensor<3x4xf32>
@@ -155,7 +155,7 @@ func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #di
 // Columns of one operand, rows of the other.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>},
-                       %y: tensor<4x2xf32> {graph.param = "y", dist.layout = #dist.layout<[8, 2] dim 0 outer 1 over <tp, [2, 1], []>>}) -> tensor<4x2xf32> {
+                       %y: tensor<4x2xf32> {graph.param = "y", dist.layout = #dist.layout<[8, 2] dim 0 outer 1 over <tp, [2, 1], []>>}) -> tensor<4x2xf32> attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: is given pieces that do not belong together}}
   %0 = graph.add %x, %y : tensor<4x2xf32>
   return %0 : tensor<4x2xf32>
@@ -166,7 +166,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 
 // Two parts on four ranks: their sum would be on all, and nobody knows that it is there twice.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 4, shards = 1>} {
-func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 2], []>>}) -> tensor<4xf32> {
+func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 2], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: sums over 2 pieces that 4 ranks hold}}
   %0 = graph.reduce sum %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
@@ -177,7 +177,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 
 // A softmax over a rank's own columns.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<4xf32> {
+func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reduce max %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
   // expected-error @+1 {{gate of Shard: uses a rank's own result as if all ranks had it}}
   %1 = graph.neg %0 : tensor<4xf32>
@@ -189,7 +189,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 
 // Ids of other ranks are looked up, and not masked.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%ids: tensor<3xi64>, %w: tensor<4x2xf32> {graph.param = "w", dist.layout = #dist.layout<[8, 2] dim 0 outer 1 over <tp, [2, 1], []>>}) -> tensor<3x2xf32> {
+func.func @micro_batch(%ids: tensor<3xi64>, %w: tensor<4x2xf32> {graph.param = "w", dist.layout = #dist.layout<[8, 2] dim 0 outer 1 over <tp, [2, 1], []>>}) -> tensor<3x2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   %1 = graph.broadcast %0 : tensor<i64> -> tensor<3xi64>
   %2 = graph.sub %ids, %1 : tensor<3xi64>
@@ -205,7 +205,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %w: tensor<4x2xf32> {graph.param = "
 // Masked by what all ranks say alike.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%ids: tensor<3xi64>, %mask: tensor<3x2xi1>, %zero: tensor<3x2xf32>,
-                       %w: tensor<4x2xf32> {graph.param = "w", dist.layout = #dist.layout<[8, 2] dim 0 outer 1 over <tp, [2, 1], []>>}) -> tensor<3x2xf32> {
+                       %w: tensor<4x2xf32> {graph.param = "w", dist.layout = #dist.layout<[8, 2] dim 0 outer 1 over <tp, [2, 1], []>>}) -> tensor<3x2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   %1 = graph.broadcast %0 : tensor<i64> -> tensor<3xi64>
   %2 = graph.sub %ids, %1 : tensor<3xi64>
@@ -220,7 +220,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %mask: tensor<3x2xi1>, %zero: tensor
 
 // A slice of what was already cut, by the places of another cut.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 4, shards = 1>} {
-func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 8] dim 1 outer 1 over <tp, [4, 1], []>>}) -> tensor<2x2xf32> {
+func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 8] dim 1 outer 1 over <tp, [4, 1], []>>}) -> tensor<2x2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   %1 = graph.broadcast %0 : tensor<i64> -> tensor<2xi64>
   // expected-error @+1 {{gate of Shard: takes other ranks' places of what this rank has}}
@@ -232,7 +232,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 // -----
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%ids: tensor<3xi64>, %dy: tensor<3x2xf32>) -> tensor<4x2xf32> {
+func.func @micro_batch(%ids: tensor<3xi64>, %dy: tensor<3x2xf32>) -> tensor<4x2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   %1 = graph.broadcast %0 : tensor<i64> -> tensor<3xi64>
   %2 = graph.sub %ids, %1 : tensor<3xi64>
@@ -247,7 +247,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %dy: tensor<3x2xf32>) -> tensor<4x2x
 // Half of the query heads with all key heads.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%q: tensor<1x4x1x8xf32> {graph.param = "q", dist.layout = #dist.layout<[1, 4, 2, 8] dim 2 outer 1 over <tp, [2, 1], []>>},
-                       %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32> {graph.param = "v", dist.layout = #dist.layout<[1, 4, 2, 8] dim 2 outer 1 over <tp, [2, 1], []>>}) -> tensor<1x4x1x8xf32> {
+                       %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32> {graph.param = "v", dist.layout = #dist.layout<[1, 4, 2, 8] dim 2 outer 1 over <tp, [2, 1], []>>}) -> tensor<1x4x1x8xf32> attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: has other heads of one operand than of another}}
   %out, %lse = graph.attention causal %q, %k, %v scale 1.0 : (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) -> (tensor<1x4x1x8xf32>, tensor<1x1x4xf64>)
   return %out : tensor<1x4x1x8xf32>
@@ -304,7 +304,7 @@ sched.timeline @train_0 stage 0 micro_batches 1 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 // expected-error @+1 {{gate of Shard: the gradient of 'w' is not a partial sum, and is declared as one}}
 func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"})
-    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}) {
+    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.constant dense<1.0> : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -315,7 +315,7 @@ func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"})
 // The same element of a whole tensor on every rank is no piece of it.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%w: tensor<1xf32> {graph.param = "w", dist.layout = #dist.layout<[2] dim 0 outer 1 over <tp, [2, 1], []>>},
-                       %b: tensor<2xf32> {graph.param = "b"}) -> (tensor<1xf32> {graph.grad = "w"}) {
+                       %b: tensor<2xf32> {graph.param = "b"}) -> (tensor<1xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.slice %b from [0] by [1] : tensor<2xf32> -> tensor<1xf32>
   // expected-error @+1 {{gate of Shard: is given pieces that do not belong together}}
   %1 = graph.mul %w, %0 : tensor<1xf32>
@@ -330,7 +330,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 // expected-error @+1 {{gate of Shard: the gradient of 'w' is a partial sum, and is not declared as one}}
 func.func @micro_batch(%w: tensor<3xf32> {graph.param = "w"}, %dy: tensor<1x3xf32>,
                        %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>})
-    -> (tensor<3xf32> {graph.grad = "w"}) {
+    -> (tensor<3xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.broadcast %dy {dist.cut = array<i64: 0, 1, 2>} : tensor<1x3xf32> -> tensor<2x3xf32>
   %1 = graph.reduce sum %0 dims [0] : tensor<2x3xf32> -> tensor<3xf32>
   return %1 : tensor<3xf32>
@@ -341,7 +341,7 @@ func.func @micro_batch(%w: tensor<3xf32> {graph.param = "w"}, %dy: tensor<1x3xf3
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%dy: tensor<1x3xf32>,
-                       %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<2x3xf32> {
+                       %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<2x3xf32> attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: says that it repeats a piece of what it does not repeat}}
   %0 = graph.broadcast %dy {dist.cut = array<i64: 1, 1, 2>} : tensor<1x3xf32> -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>

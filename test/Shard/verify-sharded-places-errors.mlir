@@ -3,7 +3,7 @@
 
 // Every rank counts from zero.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%x: tensor<4x2xi64> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) {
+func.func @micro_batch(%x: tensor<4x2xi64> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.iota dim 1 : tensor<4x2xi64>
   // expected-error @+1 {{gate of Shard: is given pieces that do not belong together}}
   %1 = graph.compare eq %x, %0 : tensor<4x2xi64> -> tensor<4x2xi1>
@@ -15,7 +15,7 @@ func.func @micro_batch(%x: tensor<4x2xi64> {graph.param = "x", dist.layout = #di
 
 // And says that this is its piece.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch() {
+func.func @micro_batch() attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: says that it repeats a piece of what it does not repeat}}
   %0 = graph.iota dim 1 {dist.cut = array<i64: 1, 1, 2>} : tensor<4x2xi64>
   return
@@ -27,7 +27,7 @@ func.func @micro_batch() {
 // Every rank takes the first rows of a table.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<2x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 3] dim 0 outer 1 over <tp, [2, 1], []>>},
-                       %table: tensor<5x3xf32> {graph.param = "t"}) {
+                       %table: tensor<5x3xf32> {graph.param = "t"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.constant dense<[0, 1]> : tensor<2xi64>
   %1 = graph.gather %table, %0 dim 0 : (tensor<5x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   // expected-error @+1 {{gate of Shard: is given pieces that do not belong together}}
@@ -41,7 +41,7 @@ func.func @micro_batch(%x: tensor<2x3xf32> {graph.param = "x", dist.layout = #di
 // Ids of the whole table, looked up among a rank's rows.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%ids: tensor<4xi64>,
-                       %table: tensor<5x3xf32> {graph.param = "t", dist.layout = #dist.layout<[10, 3] dim 0 outer 1 over <tp, [2, 1], []>>}) {
+                       %table: tensor<5x3xf32> {graph.param = "t", dist.layout = #dist.layout<[10, 3] dim 0 outer 1 over <tp, [2, 1], []>>}) attributes {graph.entry = #graph.purpose<train>} {
   // expected-error @+1 {{gate of Shard: is given pieces that do not belong together}}
   %0 = graph.gather %table, %ids dim 0 : (tensor<5x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
   return
@@ -52,7 +52,7 @@ func.func @micro_batch(%ids: tensor<4xi64>,
 
 // Half of a sum, taken for the whole: the other half is another rank's.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch() -> tensor<3xf32> {
+func.func @micro_batch() -> tensor<3xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.constant {dist.cut = array<i64: 0, 1, 2>} dense<1.0> : tensor<2x3xf32>
   %1 = graph.reduce sum %0 dims [0] : tensor<2x3xf32> -> tensor<3xf32>
   // expected-error @+1 {{gate of Shard: uses a partial sum as if it were whole}}

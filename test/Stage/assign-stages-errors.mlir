@@ -10,7 +10,7 @@
 // CUTS: error: cuts do not make 2 stages
 
 //--- units.mlir
-func.func @micro_batch(%x: tensor<2xf32> {graph.input = "x"}) -> tensor<2xf32> {
+func.func @micro_batch(%x: tensor<2xf32> {graph.input = "x"}) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %x {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<2xf32>
   %1 = graph.tanh %0 {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : tensor<2xf32>
   return %1 : tensor<2xf32>
@@ -18,7 +18,7 @@ func.func @micro_batch(%x: tensor<2xf32> {graph.input = "x"}) -> tensor<2xf32> {
 
 //--- cuts.mlir
 module attributes {graph.cuts = [#graph.unit<"layer", 1>]} {
-func.func @micro_batch(%x: tensor<2xf32> {graph.input = "x"}) -> tensor<2xf32> {
+func.func @micro_batch(%x: tensor<2xf32> {graph.input = "x"}) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %x {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<2xf32>
   %1 = graph.tanh %0 {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : tensor<2xf32>
   return %1 : tensor<2xf32>

@@ -19,7 +19,7 @@
 module attributes {graph.nominal_count = 8 : i64, graph.groups = [
     {kind = "sgd", lr = 0.1 : f64, beta1 = 0.9 : f64, beta2 = 0.99 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 func.func @micro_batch(%x: tensor<64xf32> {graph.input = "x"}, %w: tensor<64xf32> {graph.param = "w", graph.group = 0 : i64}, %sum: tensor<f32> {graph.input = "sum"},
-                       %count: tensor<i64> {graph.input = "count"}) -> (tensor<f32>, tensor<i64>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32> {graph.grad = "w"}) {
+                       %count: tensor<i64> {graph.input = "count"}) -> (tensor<f32>, tensor<i64>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %x {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<F>} : tensor<64xf32>
   %1 = graph.tanh %0 {graph.unit = #graph.unit<"b", 0>, graph.role = #graph.role<F>} : tensor<64xf32>
   %2 = graph.mul %1, %w {graph.unit = #graph.unit<"c", 0>, graph.role = #graph.role<F>} : tensor<64xf32>

@@ -11,7 +11,7 @@
 // Backward of the head is on its chunk, that of layer 1 on chunk 0.
 // CHECK: graph.contract {{.*}}graph.chunk = 1 : i64, graph.role = #graph.role<I>
 // CHECK: graph.contract {{.*}}graph.chunk = 0 : i64, graph.role = #graph.role<W>
-func.func @micro_batch(%x: tensor<16x16xf32> {graph.input = "x"}, %w: tensor<16x16xf32> {graph.param = "w"}, %v: tensor<16x64xf32> {graph.param = "v"}) -> tensor<16x64xf32> {
+func.func @micro_batch(%x: tensor<16x16xf32> {graph.input = "x"}, %w: tensor<16x16xf32> {graph.param = "w"}, %v: tensor<16x64xf32> {graph.param = "v"}) -> tensor<16x64xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
   %1 = graph.contract "ab,bc->ac" %0, %w {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
   %2 = graph.contract "ab,bc->ac" %1, %v {graph.unit = #graph.unit<"head", 0>, graph.role = #graph.role<F>} : (tensor<16x16xf32>, tensor<16x64xf32>) -> tensor<16x64xf32>
@@ -27,7 +27,7 @@ func.func @micro_batch(%x: tensor<16x16xf32> {graph.input = "x"}, %w: tensor<16x
 // CHECK: graph.contract {{.*}}graph.chunk = 1 : i64{{.*}}<"layer", 1>
 // CHECK: graph.contract {{.*}}graph.chunk = 1 : i64{{.*}}<"head", 0>
 module attributes {graph.cuts = [#graph.unit<"layer", 0>]} {
-func.func @micro_batch(%x: tensor<16x16xf32> {graph.input = "x"}, %w: tensor<16x16xf32> {graph.param = "w"}, %v: tensor<16x64xf32> {graph.param = "v"}) -> tensor<16x64xf32> {
+func.func @micro_batch(%x: tensor<16x16xf32> {graph.input = "x"}, %w: tensor<16x16xf32> {graph.param = "w"}, %v: tensor<16x64xf32> {graph.param = "v"}) -> tensor<16x64xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
   %1 = graph.contract "ab,bc->ac" %0, %w {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
   %2 = graph.contract "ab,bc->ac" %1, %v {graph.unit = #graph.unit<"head", 0>, graph.role = #graph.role<F>} : (tensor<16x16xf32>, tensor<16x64xf32>) -> tensor<16x64xf32>

@@ -8,7 +8,7 @@
 // CHECK: return %{{.*}}, %{{.*}}, %[[CALL]]#0, %[[CALL]]#1
 func.func @micro_batch(%sum: tensor<f32> {graph.input = "sum"}, %count: tensor<i64> {graph.input = "count"},
                        %dy: tensor<2xf32> {graph.input = "dy"})
-    -> (tensor<f32>, tensor<i64>, tensor<2xf32> {graph.grad = "a"}, tensor<2xf32> {graph.grad = "b"}) {
+    -> (tensor<f32>, tensor<i64>, tensor<2xf32> {graph.grad = "a"}, tensor<2xf32> {graph.grad = "b"}) attributes {graph.entry = #graph.purpose<train>} {
   %g = graph.neg %dy {graph.unit = #graph.unit<"model", 0>, graph.role = #graph.role<W>} : tensor<2xf32>
   return %sum, %count, %g, %g : tensor<f32>, tensor<i64>, tensor<2xf32>, tensor<2xf32>
 }

@@ -9,14 +9,14 @@
 //--- no-unit.mlir
 // UNIT: error: op has no unit or no role
 // CALL: error: gate of Stage: not a call of a unit function
-func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> {
+func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %x {graph.unit = #graph.unit<"layer", 0>} : tensor<2xf32>
   return %0 : tensor<2xf32>
 }
 
 //--- cycle.mlir
 // CYCLE: error: 'a_F' needs a value of a unit that runs after it
-func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> {
+func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %x {graph.role = #graph.role<F>, graph.unit = #graph.unit<"a", 0>} : tensor<2xf32>
   %1 = graph.tanh %0 {graph.role = #graph.role<F>, graph.unit = #graph.unit<"b", 0>} : tensor<2xf32>
   %2 = graph.tanh %1 {graph.role = #graph.role<F>, graph.unit = #graph.unit<"a", 0>} : tensor<2xf32>
@@ -24,7 +24,7 @@ func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> {
 }
 
 //--- nothing.mlir
-// NOTHING: error: gate of Stage: no function @micro_batch
+// NOTHING: error: gate of Stage: no entry that trains
 func.func @other() {
   return
 }
@@ -34,7 +34,7 @@ func.func @other() {
 func.func private @a_F(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %x : tensor<2xf32>
 }
-func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> {
+func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = call @a_F(%x) {graph.role = #graph.role<F>, graph.unit = #graph.unit<"a", 0>} : (tensor<2xf32>) -> tensor<2xf32>
   %1 = call @a_F(%0) {graph.role = #graph.role<F>, graph.unit = #graph.unit<"a", 0>} : (tensor<2xf32>) -> tensor<2xf32>
   return %1 : tensor<2xf32>

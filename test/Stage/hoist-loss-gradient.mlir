@@ -12,7 +12,7 @@
 // CHECK:       graph.contract "ac,cb->ab" %[[NARROW]], %{{.*}} {graph.role = #graph.role<I>
 // CHECK-NEXT:  graph.cast %arg1 {graph.role = #graph.role<I>
 func.func @micro_batch(%w: tensor<9x8xbf16> {graph.param = "w"}, %x: tensor<4x8xbf16> {graph.input = "x"}, %labels: tensor<4xi64> {graph.input = "labels"})
-    -> (tensor<f32>, tensor<i64>, tensor<4x8xbf16>, tensor<4x8xf32>) {
+    -> (tensor<f32>, tensor<i64>, tensor<4x8xbf16>, tensor<4x8xf32>) attributes {graph.entry = #graph.purpose<train>} {
   %y = graph.contract "ab,cb->ac" %x, %w {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : (tensor<4x8xbf16>, tensor<9x8xbf16>) -> tensor<4x9xbf16>
   %wide = graph.cast %y {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : tensor<4x9xbf16> -> tensor<4x9xf32>
   %sum, %count, %lse = graph.cross_entropy %wide, %labels {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : (tensor<4x9xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<i64>, tensor<4xf64>)
@@ -32,7 +32,7 @@ func.func @micro_batch(%w: tensor<9x8xbf16> {graph.param = "w"}, %x: tensor<4x8x
 // CHECK:       graph.scale {{.*}} {graph.role = #graph.role<I>, graph.seed
 // CHECK:       graph.broadcast {{.*}} {graph.role = #graph.role<I>
 // CHECK:       graph.mul {{.*}} {graph.role = #graph.role<I>
-func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %x: tensor<4x4xf32> {graph.input = "x"}) -> (tensor<f32>, tensor<4x4xf32>) {
+func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %x: tensor<4x4xf32> {graph.input = "x"}) -> (tensor<f32>, tensor<4x4xf32>) attributes {graph.entry = #graph.purpose<train>} {
   %p = graph.add %w, %w {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : tensor<4xf32>
   %sum = graph.reduce sum %p dims [0] {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : tensor<4xf32> -> tensor<f32>
   %one = graph.constant {graph.role = #graph.role<I>, graph.unit = #graph.unit<"head", 0>} dense<1.0> : tensor<4xf32>
@@ -52,7 +52,7 @@ func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %x: tensor<4x4xf32
 // CHECK-NEXT:  %[[POWER:.*]] = graph.exp
 // CHECK-NOT:   graph.exp
 // CHECK:       graph.mul %{{.*}}, %[[POWER]] {graph.role = #graph.role<F>
-func.func @micro_batch(%w: tensor<9x8xf32> {graph.param = "w"}, %x: tensor<4x8xf32> {graph.input = "x"}) -> (tensor<f32>, tensor<4x8xf32>) {
+func.func @micro_batch(%w: tensor<9x8xf32> {graph.param = "w"}, %x: tensor<4x8xf32> {graph.input = "x"}) -> (tensor<f32>, tensor<4x8xf32>) attributes {graph.entry = #graph.purpose<train>} {
   %y = graph.contract "ab,cb->ac" %x, %w {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : (tensor<4x8xf32>, tensor<9x8xf32>) -> tensor<4x9xf32>
   %power = graph.exp %y {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : tensor<4x9xf32>
   %sum = graph.reduce sum %power dims [0, 1] {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : tensor<4x9xf32> -> tensor<f32>

@@ -9,7 +9,7 @@
 // CHECK: return %{{.*}}, %{{.*}}, %[[HEAD]]#1, %[[EMBED]]
 func.func @micro_batch(%sum: tensor<f32> {graph.input = "sum"}, %count: tensor<i64> {graph.input = "count"},
                        %dy: tensor<2xf32> {graph.input = "dy"})
-    -> (tensor<f32>, tensor<i64>, tensor<2xf32> {graph.grad = "position"}, tensor<2xf32> {graph.grad = "embedding"}) {
+    -> (tensor<f32>, tensor<i64>, tensor<2xf32> {graph.grad = "position"}, tensor<2xf32> {graph.grad = "embedding"}) attributes {graph.entry = #graph.purpose<train>} {
   %g = graph.neg %dy {graph.unit = #graph.unit<"head", 0>, graph.role = #graph.role<I>} : tensor<2xf32>
   %d = graph.abs %g {graph.unit = #graph.unit<"embed", 0>, graph.role = #graph.role<W>} : tensor<2xf32>
   return %sum, %count, %g, %d : tensor<f32>, tensor<i64>, tensor<2xf32>, tensor<2xf32>

@@ -9,7 +9,7 @@
 // CHECK-NEXT: %[[M:.*]] = graph.mul %[[V]], %[[B]]
 // CHECK-NEXT: graph.mul %[[M]], %[[B]]
 // CHECK-NEXT: return
-func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> {
+func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %c = graph.constant {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} dense<2.0> : tensor<f32>
   %b = graph.broadcast %c {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<f32> -> tensor<2xf32>
   %t = graph.tanh %x {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<4xf32>
@@ -23,7 +23,7 @@ func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> {
 
 // The gate of SwiGLU is computed again where it is multiplied; one that a matrix product needs is kept.
 // CHECK-LABEL: func.func @micro_batch
-func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) attributes {graph.entry = #graph.purpose<train>} {
   // CHECK: %[[KEPT:.*]] = graph.silu %arg0 {{.*}}#graph.role<F>
   // CHECK: graph.silu %arg0 {{.*}}#graph.role<F>
   // CHECK: %[[AGAIN:.*]] = graph.silu %arg0 {{.*}}#graph.role<I>
@@ -41,7 +41,7 @@ func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x3xf32>) -> (tensor<2x3x
 
 // W stands first and makes the copy, I reads it too: I runs before W, so the copy and what it is made of are of I.
 // CHECK-LABEL: func.func @micro_batch
-func.func @micro_batch(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+func.func @micro_batch(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) attributes {graph.entry = #graph.purpose<train>} {
   // CHECK: %[[C:.*]] = graph.constant {{.*}}#graph.role<I>
   // CHECK: %[[B:.*]] = graph.broadcast %[[C]] {{.*}}#graph.role<I>
   // CHECK: graph.mul %{{.*}}, %[[B]] {{.*}}#graph.role<W>

@@ -6,7 +6,7 @@
 // CHECK-NEXT: %[[C:.*]] = graph.cos %[[F]] {graph.role = #graph.role<I>
 // CHECK-NEXT: %[[M:.*]] = graph.mul %[[T]], %[[C]]
 // CHECK-NEXT: return %[[M]]
-func.func @micro_batch(%ids: tensor<4xi64> {graph.input = "ids"}, %w: tensor<4xf32> {graph.param = "w"}) -> tensor<4xf32> {
+func.func @micro_batch(%ids: tensor<4xi64> {graph.input = "ids"}, %w: tensor<4xf32> {graph.param = "w"}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %f = graph.cast %ids {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<4xi64> -> tensor<4xf32>
   %c = graph.cos %f {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<4xf32>
   %t = graph.mul %w, %c {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<4xf32>

@@ -10,7 +10,7 @@
 // CHECK: %[[E:.*]] = call @embed_W(%[[I]]#{{[01]}})
 // CHECK: return %[[W]]#0, %[[W]]#1, %[[E]]
 func.func @micro_batch(%x: tensor<2x2xf32> {graph.input = "x"}, %w: tensor<2x2xf32> {graph.param = "w"}, %b: tensor<2x2xf32> {graph.param = "b"}, %e: tensor<2x2xf32> {graph.param = "e"})
-    -> (tensor<2x2xf32> {graph.grad = "w"}, tensor<2x2xf32> {graph.grad = "b"}, tensor<2x2xf32> {graph.grad = "e"}) {
+    -> (tensor<2x2xf32> {graph.grad = "w"}, tensor<2x2xf32> {graph.grad = "b"}, tensor<2x2xf32> {graph.grad = "e"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %x {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<2x2xf32>
   // First in the order of ops, but W needs what I makes.
   %1 = graph.mul %0, %0 {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<W>} : tensor<2x2xf32>

@@ -10,7 +10,7 @@
 module attributes {graph.stages = array<i64: 0, 1, 2>} {
 func.func @micro_batch(%x: tensor<4xf32> {graph.input = "x"}, %w: tensor<4xf32> {graph.param = "w"},
                        %v: tensor<4xf32> {graph.param = "v"}, %frozen: tensor<4xf32> {graph.param = "frozen"})
-    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}, tensor<4xf32> {graph.grad = "v"}) {
+    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}, tensor<4xf32> {graph.grad = "v"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.add %x, %w {graph.chunk = 0 : i64, graph.role = #graph.role<F>, graph.unit = #graph.unit<"a", 0>} : tensor<4xf32>
   %1 = graph.compare lt %0, %w {graph.chunk = 1 : i64, graph.role = #graph.role<F>, graph.unit = #graph.unit<"b", 0>} : tensor<4xf32> -> tensor<4xi1>
   %2 = graph.select %1, %0, %frozen {graph.chunk = 1 : i64, graph.role = #graph.role<F>, graph.unit = #graph.unit<"b", 0>} : tensor<4xi1>, tensor<4xf32>

@@ -5,7 +5,7 @@
 #include "Failure.h"
 #include "Files/InputFile.h"
 #include "xlc/Dialect/Exec/Exec.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Reference/Reference.h"
 #include "xlc/Spec/SpecPlace.h"
@@ -181,7 +181,7 @@ private:
 
   /// Parameters and buffers in the order of their first readers.
   Observation listValues() {
-    func::FuncOp microBatch = graph::findFunction(*other->unpartitioned, graph::kMicroBatch);
+    func::FuncOp microBatch = graph::Entry::find(*other->unpartitioned, graph::Purpose::train).getFunction();
     llvm::DenseMap<Operation *, size_t> places;
     for (Operation &op : microBatch.front())
       places.try_emplace(&op, places.size());

@@ -20,7 +20,8 @@ def DifferentiatePass : Pass<"xlc-differentiate", "::mlir::ModuleOp"> {
 
     becomes
 
-        func.func @micro_batch(...) -> (tensor<f32>, tensor<i64>, tensor<3x4xf32> {graph.grad = "w"}) {
+        func.func @micro_batch(...) -> (tensor<f32>, tensor<i64>, tensor<3x4xf32> {graph.grad = "w"})
+            attributes {graph.entry = #graph.purpose<train>} {
           %y = graph.contract "ab,bc->ac" %x, %w {graph.role = #graph.role<F>}
           ...
           %dw = graph.contract "ac,ab->bc" %dy, %x {graph.role = #graph.role<W>}

@@ -116,7 +116,7 @@ def OutlineUnitsPass : Pass<"xlc-outline-units", "::mlir::ModuleOp"> {
 }
 
 def VerifyStagedPass : Pass<"xlc-verify-staged", "::mlir::ModuleOp"> {
-  let summary = "gate: @micro_batch only calls unit functions, each unit once forward and once backward";
+  let summary = "gate: entries only call unit functions, each unit once forward and once backward";
 }
 
 #endif // XLC_STAGE_PASSES_TD

@@ -1,6 +1,6 @@
 // Reads the model from @micro_batch and @update, and draws the data of a run.
 #include "Model.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Differentiate/Differentiate.h"
 
 using namespace mlir;
@@ -19,13 +19,14 @@ static Model::Input readInput(func::FuncOp function, unsigned i, StringRef name)
 
 FailureOr<Model> Model::read(ModuleOp module) {
   Model model;
-  model.microBatch = graph::findFunction(module, graph::kMicroBatch);
-  model.scalars = graph::findFunction(module, graph::kScalars);
-  model.update = graph::findFunction(module, graph::kUpdate);
+  model.microBatch = graph::Entry::find(module, graph::Purpose::train).getFunction();
+  model.scalars = graph::findScalars(module);
+  model.update = graph::findUpdate(module);
   model.groups = graph::OptimizerGroup::of(module);
   if (!model.microBatch || !model.scalars || !model.update || model.groups.empty())
-    return module.emitError() << "verification needs functions @micro_batch, @scalars and @update and the attribute "
-                              << graph::kGroups;
+    return module.emitError()
+           << "verification needs an entry that trains, functions @scalars and @update and the attribute "
+           << graph::kGroups;
   for (unsigned i = 0; i < model.microBatch.getNumArguments(); ++i) {
     auto type = cast<RankedTensorType>(model.microBatch.getArgumentTypes()[i]);
     if (auto name = graph::Argument(model.microBatch, i).getParameter())

@@ -2,7 +2,7 @@
 #include "xlc/Interpret/Verify.h"
 #include "../Ranks/Partitioned.h"
 #include "Comparison.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Support/FreedMemory.h"
 #include "xlc/Support/Numbers.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -292,7 +292,7 @@ VerifyCost interpret::estimateCost(const Programs &programs, const VerifyOptions
   double rate = options.arithmetic == Arithmetic::Field ? 1.2e9 : 1e9;
   VerifyCost cost;
   FailureOr<Parallel> parallel = findParallel(programs);
-  auto function = graph::findFunction(ModuleOp(programs.unpartitioned), graph::kMicroBatch);
+  func::FuncOp function = graph::Entry::find(ModuleOp(programs.unpartitioned), graph::Purpose::train).getFunction();
   if (failed(parallel) || !function)
     return cost;
   Work work = countWork(function);

@@ -4,7 +4,7 @@ module attributes {graph.stages = array<i64: 0, 1, 2>} {
 func.func @micro_batch(%wte: tensor<100xf32> {graph.param = "wte"}, %w: tensor<70xf32> {graph.param = "h.weight"},
                        %ids: tensor<2xi64> {graph.input = "ids"}, %labels: tensor<2xi64> {graph.input = "labels"})
     -> (tensor<f32>, tensor<i64>, tensor<70xf32> {graph.grad = "h.weight"},
-        tensor<100xf32> {graph.grad = "wte"}, tensor<100xf32> {graph.grad = "wte"}) {
+        tensor<100xf32> {graph.grad = "wte"}, tensor<100xf32> {graph.grad = "wte"}) attributes {graph.entry = #graph.purpose<train>} {
   %x, %s = call @embed_F(%ids, %wte) {graph.chunk = 0 : i64, graph.unit = #graph.unit<"embed", 0>, graph.role = #graph.role<F>, graph.params = 1 : i64, graph.stores = 0 : i64}
       : (tensor<2xi64>, tensor<100xf32>) -> (tensor<2xf32>, tensor<4xf32>)
   %y = call @layer_F(%x, %w) {graph.chunk = 1 : i64, graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>, graph.params = 1 : i64, graph.stores = 0 : i64}

@@ -5,7 +5,7 @@ func.func @micro_batch(%wte: tensor<100xf32> {graph.param = "wte"}, %wpe: tensor
                        %ids: tensor<2xi64> {graph.input = "ids"})
     -> (tensor<f32>, tensor<i64>, tensor<3xf32> {graph.grad = "h.1.bias"}, tensor<70xf32> {graph.grad = "h.1.weight"},
         tensor<3xf32> {graph.grad = "h.0.bias"}, tensor<70xf32> {graph.grad = "h.0.weight"},
-        tensor<100xf32> {graph.grad = "wte"}, tensor<100xf32> {graph.grad = "wte"}) {
+        tensor<100xf32> {graph.grad = "wte"}, tensor<100xf32> {graph.grad = "wte"}) attributes {graph.entry = #graph.purpose<train>} {
   %x0 = call @embed_F(%ids, %wte, %wpe) {graph.unit = #graph.unit<"embed", 0>, graph.role = #graph.role<F>, graph.params = 2 : i64, graph.stores = 0 : i64}
       : (tensor<2xi64>, tensor<100xf32>, tensor<20xf32>) -> tensor<2xf32>
   %x1 = call @layer_F(%x0, %b0, %w0) {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>, graph.params = 2 : i64, graph.stores = 0 : i64}

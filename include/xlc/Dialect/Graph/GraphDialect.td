@@ -38,4 +38,12 @@ def Graph_RoleOfRunAttr : Attr<CPred<"::llvm::isa<::xlc::graph::RoleAttr>($_self
   let constBuilderCall = "::xlc::graph::RoleAttr::get($_builder.getContext(), $0)";
 }
 
+// A #graph.purpose, likewise.
+def Graph_PurposeOfTimelineAttr : Attr<CPred<"::llvm::isa<::xlc::graph::PurposeAttr>($_self)">, "purpose"> {
+  let storageType = "::xlc::graph::PurposeAttr";
+  let returnType = "::xlc::graph::Purpose";
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall = "::xlc::graph::PurposeAttr::get($_builder.getContext(), $0)";
+}
+
 #endif // XLC_GRAPH_DIALECT_TD

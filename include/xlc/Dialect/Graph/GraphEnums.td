@@ -17,6 +17,16 @@ def Graph_RoleAttr : EnumAttr<Graph_Dialect, Graph_Role, "role"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Graph_Purpose : I32EnumAttr<"Purpose", "what a function of a micro-batch, a timeline or a program is run for", [
+    I32EnumAttrCase<"train", 0>,        // a step: forward, backward, update
+    I32EnumAttrCase<"evaluate", 1>]> {  // forward alone: the loss at the parameters as they are
+  let cppNamespace = "::xlc::graph";
+  let genSpecializedAttr = 0;
+}
+def Graph_PurposeAttr : EnumAttr<Graph_Dialect, Graph_Purpose, "purpose"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Graph_Predicate : I32EnumAttr<"Predicate", "how two elements are compared", [
     I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
     I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]> {

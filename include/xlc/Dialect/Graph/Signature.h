@@ -12,19 +12,19 @@ namespace xlc::graph {
 
 /// The functions of a module by what they compute; null where it has none.
 ///
-///   @forward      Import: parameters and inputs -> loss, count, next values of buffers
-///   @micro_batch  Differentiate: the same, and contributions to gradients
+///   @forward      Import: parameters and inputs -> loss, count, next values of buffers; Differentiate makes an entry
+///                 of it (Entry.h)
 ///   @scalars      sums of a step, whether the step before was applied (1 before the first) -> loss, norm, factor on the
 ///                 gradients, whether the step is applied; with a loss scale that stands where the second argument was
 ///   @update       parameters, gradients, states -> parameters, states
-inline constexpr llvm::StringLiteral kForward = "forward", kMicroBatch = "micro_batch", kScalars = "scalars",
-                                     kUpdate = "update";
+inline constexpr llvm::StringLiteral kForward = "forward", kScalars = "scalars", kUpdate = "update";
 inline mlir::func::FuncOp findFunction(mlir::ModuleOp module, llvm::StringRef name) {
   return module.lookupSymbol<mlir::func::FuncOp>(name);
 }
+inline mlir::func::FuncOp findForward(mlir::ModuleOp module) { return findFunction(module, kForward); }
+inline mlir::func::FuncOp findScalars(mlir::ModuleOp module) { return findFunction(module, kScalars); }
+inline mlir::func::FuncOp findUpdate(mlir::ModuleOp module) { return findFunction(module, kUpdate); }
 
-/// The first results of @forward and @micro_batch: the loss's sum, and the number of targets or the sum of their weights.
-inline constexpr unsigned kLossResult = 0, kCountResult = 1;
 /// Of @scalars: the sum of squares of all gradients; whether the step before was applied, or the loss scale; the factor on
 /// the gradients.
 inline constexpr unsigned kSumSquaresArgument = 2, kAppliedArgument = 3, kScaleArgument = 3, kFactorResult = 2;
