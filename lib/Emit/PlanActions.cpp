@@ -200,6 +200,8 @@ static LogicalResult fillStates(exec::ProgramOp program, const Writer &writer, p
 LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef, unsigned> &functions,
                                plan::PlanT &plan) {
   plan::ProgramT &made = *plan.programs.emplace_back(std::make_unique<plan::ProgramT>());
+  made.purpose = static_cast<plan::Purpose>(program.getPurpose());
+  made.stage = program.getStage();
   made.arena = program.getArena();
   made.residual_slots = countResidualSlots(program);
   for (auto op : program.getBody().getOps<exec::BufferOp>()) {

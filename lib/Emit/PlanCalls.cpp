@@ -222,11 +222,23 @@ LogicalResult xlc::fillFunctions(ModuleOp module, std::map<StringRef, unsigned> 
   return success();
 }
 
+/// The programs of a purpose are those of all stages, in their order.
+static LogicalResult verifyStages(ArrayRef<exec::ProgramOp> programs, dist::MeshAttr mesh) {
+  for (auto [stage, each] : llvm::enumerate(programs))
+    if (exec::ProgramOp program = each; program.getStage() != stage)
+      return program.emitError() << "is of stage " << program.getStage() << ", where that of stage " << stage << " of "
+                                 << mesh.getPp() << " is due";
+  return success();
+}
+
 LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
   auto programs = module.getOps<exec::ProgramOp>();
   if (programs.empty())
     return module.emitError("there is no program to emit");
   exec::ProgramOp first = *programs.begin();
+  for (graph::Purpose purpose : {graph::Purpose::train, graph::Purpose::evaluate})
+    if (failed(verifyStages(exec::programsOf(module, purpose), dist::getMesh(module))))
+      return failure();
   dist::MeshAttr mesh = dist::getMesh(module);
   plan.kernels.clear(), plan.functions.clear(), plan.programs.clear();
   plan.mesh = std::make_unique<plan::Mesh>(mesh.getPp(), mesh.getDp(), mesh.getTp(), mesh.getShards());
@@ -234,13 +246,9 @@ LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
   std::map<StringRef, unsigned> functions;
   if (failed(fillFunctions(module, functions, plan)))
     return failure();
-  for (auto [stage, program] : llvm::enumerate(programs)) {
-    if (program.getStage() != stage)
-      return program.emitError() << "is of stage " << program.getStage() << ", where that of stage " << stage << " of "
-                                 << mesh.getPp() << " is due";
+  for (exec::ProgramOp program : programs)
     if (failed(fillProgram(program, functions, plan)))
       return failure();
-  }
   return success();
 }
 

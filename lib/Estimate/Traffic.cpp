@@ -215,7 +215,7 @@ Traffic xlc::trafficOfLargest(exec::ProgramOp program) {
 
 Traffic xlc::trafficOfAllRanks(ModuleOp module) {
   Traffic traffic;
-  for (auto program : module.getOps<exec::ProgramOp>())
+  for (exec::ProgramOp program : exec::programsOf(module))
     traffic += trafficOfStage(program);
   return traffic;
 }

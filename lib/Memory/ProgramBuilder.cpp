@@ -55,10 +55,11 @@ exec::PlaceAttr ProgramBuilder::beginOf(int64_t buffer) {
 void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
   OpBuilder builder(timeline);
   program = exec::ProgramOp::create(builder, timeline.getLoc(), timeline.getSymName(), timeline.getStage(),
-                                    timeline.getMicroBatches(), 0, 0);
+                                    timeline.getMicroBatches(), 0, 0, timeline.getPurpose());
   actions.setInsertionPointToEnd(&program.getBody().emplaceBlock());
   addPersistentBuffers();
-  begin();
+  if (trains())
+    begin();
   for (Operation &op : timeline.getBody().front())
     llvm::TypeSwitch<Operation *>(&op)
         .Case<sched::RunOp>([&](auto run) { translate(run, signatures.find(run.getFunction())->second); })
@@ -337,8 +338,9 @@ void ProgramBuilder::createStates() {
   auto number = [&](StateKind kind, StringRef name, Beginning begins, exec::PlaceAttr place) {
     create(kind, name, {}, {}, false, 1, f32, begins, place);
   };
-  if (hasScalars) {
+  if (hasScalars)
     number(StateKind::result, runtime::kLossResult, Beginning::nothing, scalar("@loss"));
+  if (hasScalars && trains()) {
     number(StateKind::result, runtime::kNormResult, Beginning::nothing, scalar("@norm"));
     number(StateKind::counter, runtime::kAppliedCounter, Beginning::one, stepNumber(0, StepNumber::Applied));
   }

@@ -116,6 +116,8 @@ private:
   void translate(sched::ZeroScalarsOp);
   void translate(sched::AllReduceScalarsOp);
   void translate(sched::ScalarsOp);
+  /// The same in a program that does not train: the loss alone.
+  void translateLoss(mlir::func::FuncOp source);
   void translate(sched::UpdateOp);
   void createBuffers();
   /// The table of what outlives a step.
@@ -151,6 +153,8 @@ private:
                                   llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write);
   BucketMemory &memoryOf(mlir::FlatSymbolRefAttr bucket) { return buckets.find(bucket.getAttr())->second; }
   exec::Cause causeOf(mlir::Value activation);
+
+  bool trains() { return timeline.getPurpose() == graph::Purpose::train; }
 
   mlir::ModuleOp module;
   const mlir::SymbolTable &symbols;

@@ -10,6 +10,7 @@
 // wrong between them is looked at once for each set of addresses, which come again micro-batch after micro-batch.
 #include "BucketStates.h"
 #include "CallHazards.h"
+#include "SharedBuffers.h"
 #include "mlir/IR/Threading.h"
 #include <map>
 #include <set>
@@ -386,7 +387,7 @@ struct VerifyPlacementPass : xlc::impl::VerifyPlacementPassBase<VerifyPlacementP
     auto verify = [&](exec::ProgramOp program) {
       return failed(verifyBucketStates(program)) ? failure() : Replay(program, symbols).run();
     };
-    if (failed(failableParallelForEach(&getContext(), programs, verify)))
+    if (failed(failableParallelForEach(&getContext(), programs, verify)) || failed(verifySharedBuffers(programs)))
       signalPassFailure();
   }
 };

@@ -159,7 +159,7 @@ static int64_t mostOutside(const Compilation &compilation) {
 std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   auto plan = std::make_unique<plan::PlanT>();
   ModuleOp module = *compilation.module;
-  exec::ProgramOp program = *module.getOps<exec::ProgramOp>().begin();
+  exec::ProgramOp program = exec::programsOf(module).front();
   plan->version = XLC_PLAN_VERSION;
   plan->compiler = compilation.request.compiler;
   plan->fingerprint = compilation.fingerprint;

@@ -122,7 +122,7 @@ void reportWindows(exec::ProgramOp program, GroupReport &group) {
 
 /// What follows from computed work alone, and, where the spec names a device, what it takes there.
 void reportTimes(ModuleOp module, const Spec &spec, const Target &target, PlanReport &report) {
-  SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
+  SmallVector<exec::ProgramOp> programs = exec::programsOf(module);
   Clock work(module, workAlone(target.flopsPerByte()), /*threads=*/1);
   for (auto [group, time] : llvm::zip_equal(report.groups, timeStages(programs, work, RunOrder::List)))
     group.work = time;
@@ -142,7 +142,7 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &targ
   report.spec = spec;
   report.zero = zero;
   report.allRanks = trafficOfAllRanks(module);
-  SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
+  SmallVector<exec::ProgramOp> programs = exec::programsOf(module);
   for (exec::ProgramOp program : programs) { // ranks that differ only in dp and tp share one plan
     dist::MeshAttr mesh = program.getMesh();
     report.pp = mesh.getPp(), report.tp = mesh.getTp();

@@ -30,7 +30,7 @@ Json toJson(const TimedAction &action, size_t stage, double unit) {
 } // namespace
 
 void xlc::printTrace(ModuleOp module, const Spec &spec, const Target &target, llvm::raw_ostream &out) {
-  SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
+  SmallVector<exec::ProgramOp> programs = exec::programsOf(module);
   Clock clock(module, spec.device ? *spec.device : workAlone(target.flopsPerByte()),
               spec.device ? spec.threadsPerRankOrDefault() : 1);
   bool overlaps = spec.device && spec.overlaps();

@@ -6,7 +6,11 @@
 //   gradient     none --store--> partial --reduce--> summed --update--> none
 //                a shard keeps `summed` from earlier micro-batches while the whole is `partial` again
 //                once summed over dp, and then only: over tensor-parallel partial sums, over stages that share it
+//
+// A timeline that does not train leaves nothing behind but its loss: it has no gradients, and changes neither
+// parameters nor running averages.
 #include "Messages.h"
+#include "UnchangedState.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace xlc {
@@ -71,7 +75,7 @@ public:
         return failure();
     }
     for (auto &[name, state] : buckets)
-      if (isTrained(state) && !state.isUpdated)
+      if (trains() && isTrained(state) && !state.isUpdated)
         return timeline.emitOpError() << "never updates bucket '" << name.getValue() << "'";
       else if (state.isStale)
         return timeline.emitOpError() << "ends before the updated slices of bucket '" << name.getValue()
@@ -80,6 +84,7 @@ public:
   }
 
 private:
+  bool trains() { return timeline.getPurpose() == graph::Purpose::train; }
   bool isTrained(const BucketState &state) { return (int64_t)const_cast<BucketState &>(state).op.getGroup() >= 0; }
   dist::MeshAttr mesh() { return timeline.getMesh(); }
   bool needsReduction() { return mesh().getDp() > 1; }
@@ -290,12 +295,14 @@ private:
   LogicalResult check(ScalarsOp scalars) {
     Builder builder(scalars.getContext());
     for (StringRef name : {kLossSum, kLossCount, kSumSquares}) {
+      if (name == kSumSquares && !trains())
+        continue;
       bool isShared = mesh().getDp() * mesh().getPp() * (name == kSumSquares ? mesh().getTp() : 1) > 1;
       if (isShared && !reducedScalars.contains(builder.getStringAttr(name)))
         return scalars.emitOpError() << "uses " << name << " before it is summed over all ranks";
     }
     for (auto &[name, state] : buckets)
-      if (isTrained(state) && !state.isCounted)
+      if (trains() && isTrained(state) && !state.isCounted)
         return scalars.emitOpError() << "uses a norm without bucket '" << name.getValue() << "'";
     hasScalars = true;
     return success();
@@ -349,20 +356,31 @@ LogicalResult verifyStages(ArrayRef<TimelineOp> timelines) {
 
 struct VerifyTimelinePass : xlc::impl::VerifyTimelinePassBase<VerifyTimelinePass> {
   void runOnOperation() override {
-    auto timelines = llvm::to_vector(getOperation().getOps<TimelineOp>());
-    if (timelines.empty())
-      return;
-    if (failed(verifyStages(timelines)))
-      return signalPassFailure();
-    for (TimelineOp timeline : timelines)
-      if (failed(Walk(getOperation(), timeline).run()))
+    for (graph::Purpose purpose : {graph::Purpose::train, graph::Purpose::evaluate})
+      if (SmallVector<TimelineOp> timelines = timelinesOf(getOperation(), purpose);
+          !timelines.empty() && failed(verify(timelines)))
         return signalPassFailure();
-    if (failed(verifyMessages(timelines)))
-      return signalPassFailure();
-    if (std::optional<std::string> deadlock = findDeadlock(findRendezvous(timelines))) {
-      timelines.front().emitOpError() << *deadlock;
+    // Those of all purposes: they run in turns, and messages are told apart by their numbers.
+    if (failed(verifyMessages(llvm::to_vector(getOperation().getOps<TimelineOp>()))))
       signalPassFailure();
+  }
+
+private:
+  /// Those of one purpose, which ranks run beside each other.
+  LogicalResult verify(ArrayRef<TimelineOp> timelines) {
+    if (failed(verifyStages(timelines)))
+      return failure();
+    for (TimelineOp timeline : timelines) {
+      if (timeline.getPurpose() != graph::Purpose::train && failed(verifyUnchangedState(timeline)))
+        return failure();
+      if (failed(Walk(getOperation(), timeline).run()))
+        return failure();
     }
+    if (failed(verifyMessages(timelines)))
+      return failure();
+    if (std::optional<std::string> deadlock = findDeadlock(findRendezvous(timelines)))
+      return TimelineOp(timelines.front()).emitOpError() << *deadlock;
+    return success();
   }
 };
 

@@ -42,7 +42,7 @@ std::string numberOf(double value) { return llvm::formatv("{0:e8}", value); }
 
 Judge::Judge(ModuleOp program, const std::vector<char *> &arenas, const KernelOptions &options, KernelReport &report)
     : symbols(program), arenas(arenas), options(options), report(report) {
-  for (auto op : program.getOps<exec::ProgramOp>()) {
+  for (exec::ProgramOp op : exec::programsOf(program)) { // the loop of the judge trains
     mesh = op.getMesh();
     Stage &stage = stages.emplace_back(Stage{op, {}, {}});
     for (Operation &action : op.getBody().front())

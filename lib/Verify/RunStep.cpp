@@ -107,7 +107,7 @@ StepOutcome run(const rt::Plan &plan, const LoadedProgram &loaded, const StepReq
   commons.provide();
   GivenRows rows(plan, request.rows);
   std::unique_ptr<rt::Device> device = target.makeDevice(setup, 0);
-  uint64_t bytes = rt::programOf(plan, 0).arena;
+  uint64_t bytes = rt::trainingProgramOf(plan, 0).arena;
   char *arena = device->allocate(bytes).begin;
   device->fill(arena, 0, bytes);
   forEachParameter(plan, arena, request.fill);

@@ -102,7 +102,7 @@ private:
     std::unique_ptr<rt::Device> device;
     std::unique_ptr<rt::Executor> executor;
     try {
-      uint64_t bytes = rt::programOf(plan, rank).arena;
+      uint64_t bytes = rt::trainingProgramOf(plan, rank).arena;
       device = target.makeDevice(setup, rank);
       arenas[rank] = device->allocate(bytes).begin;
       device->fill(arenas[rank], 0, bytes);

@@ -139,14 +139,6 @@ exec.program @layer_F stage 0 micro_batches 1 arena 0 lower_bound 0 {
 
 // -----
 
-func.func private @update()
-exec.program @train stage 0 micro_batches 1 arena 0 lower_bound 0 {
-  // expected-error @+1 {{draws random bits for 'b', which is not in the module}}
-  exec.run @update "update b" micro 0 first true [] draws_for @b
-}
-
-// -----
-
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0

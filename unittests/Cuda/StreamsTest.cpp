@@ -7,14 +7,15 @@
 namespace xlc::test {
 namespace {
 
-/// A program of one action on each of some streams, which holds no memory.
-plan::ProgramT makeProgram(std::initializer_list<plan::Stream> streams) {
-  plan::ProgramT program;
+/// Of one program of one action on each of some streams, which holds no memory.
+Plan makePlan(std::initializer_list<plan::Stream> streams) {
+  Plan plan;
+  plan::ProgramT &program = *plan.programs.emplace_back(std::make_unique<plan::ProgramT>());
   for (plan::Stream stream : streams) {
     program.steps.push_back(std::make_unique<plan::StepT>());
     program.steps.back()->stream = stream;
   }
-  return program;
+  return plan;
 }
 
 /// As the device has it: the more urgent, the smaller.
@@ -28,8 +29,8 @@ int priorityOf(Stream stream) {
 
 TEST(Streams, MessagesAreTheMostUrgentAndGradientsOfWeightsTheLeast) {
   expectGood("early", [](Bench &bench) {
-    plan::ProgramT program = makeProgram({plan::Stream::compute, plan::Stream::weights, plan::Stream::gather});
-    Streams streams(bench.driver, program, false);
+    Plan plan = makePlan({plan::Stream::compute, plan::Stream::weights, plan::Stream::gather});
+    Streams streams(bench.driver, plan, 0, false);
     std::vector<int> found;
     for (uint64_t action : {0, 1, 2}) {
       streams.beginAction(action);
@@ -43,8 +44,8 @@ TEST(Streams, MessagesAreTheMostUrgentAndGradientsOfWeightsTheLeast) {
 
 TEST(Streams, AProgramInlineHasOne) {
   expectGood("early", [](Bench &bench) {
-    plan::ProgramT program = makeProgram({plan::Stream::compute, plan::Stream::reduce});
-    Streams streams(bench.driver, program, true);
+    Plan plan = makePlan({plan::Stream::compute, plan::Stream::reduce});
+    Streams streams(bench.driver, plan, 0, true);
     streams.beginAction(0);
     Stream first = streams.current();
     streams.endAction(0);

@@ -176,6 +176,9 @@ TEST(PlanEnums, NumberAndSpellAsTheDialectDoes) {
   ASSERT_EQ((unsigned)plan::Stream::MAX, exec::getMaxEnumValForStream());
   for (plan::Stream stream : plan::EnumValuesStream())
     EXPECT_EQ(plan::EnumNameStream(stream), exec::stringifyStream(exec::Stream(stream)));
+  ASSERT_EQ((unsigned)plan::Purpose::MAX, graph::getMaxEnumValForPurpose());
+  for (plan::Purpose purpose : plan::EnumValuesPurpose())
+    EXPECT_EQ(plan::EnumNamePurpose(purpose), graph::stringifyPurpose(graph::Purpose(purpose)));
   auto plain = [](StringRef name) { return llvm::join(llvm::split(name.lower(), '_'), ""); };
   ASSERT_EQ((unsigned)plan::StateKind::MAX, exec::getMaxEnumValForStateKind());
   for (plan::StateKind kind : plan::EnumValuesStateKind())

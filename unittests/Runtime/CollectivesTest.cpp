@@ -42,7 +42,7 @@ Plan addSums(Plan plan) {
     auto step = std::make_unique<plan::StepT>();
     plan::ExchangeT sum;
     step->action.Set(std::move(sum));
-    plan.programs.push_back(std::make_unique<plan::ProgramT>());
+    plan.programs.emplace_back(std::make_unique<plan::ProgramT>())->stage = stage;
     plan.programs.back()->steps.push_back(std::move(step));
   }
   return plan;

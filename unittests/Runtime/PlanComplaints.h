@@ -53,6 +53,7 @@ inline runtime::Plan makeTwoStages() {
   runtime::Plan plan = runtime::tiny::makePlan(3);
   *plan.mesh = plan::Mesh(2, 2, 1, 2);
   plan.programs.push_back(std::make_unique<plan::ProgramT>(*plan.programs[0]));
+  plan.programs.back()->stage = 1;
   auto both = std::make_unique<plan::RankGroupT>();
   both->digits = {2, 1}, both->stages = {0, 1};
   plan.rank_groups.push_back(std::move(both));

@@ -266,6 +266,23 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
   });
 }
 
+/// The tiny plan runs the same steps to evaluate.
+TEST(Plan, ProgramsOfAStageShareWhatTheyKeep) {
+  auto add = [](Plan &p) -> plan::ProgramT & {
+    auto &made = *p.programs.emplace_back(std::make_unique<plan::ProgramT>(*p.programs[0]));
+    made.purpose = plan::Purpose::evaluate;
+    return made;
+  };
+  EXPECT_EQ(complaintAfter([&](Plan &p) { add(p); }), "");
+  expect("stage 0 has arenas of 2560 and 4096 bytes", [&](Plan &p) { add(p).arena = 4096; });
+  expect("stage 0 has bucket 'bucket' in two places",
+         [&](Plan &p) { *add(p).states[0]->place = plan::Place(512, 0, 1); });
+  expect("2 programs for 1 stages", [&](Plan &p) { add(p), add(p); });
+  expect("1 programs for 1 stages", [&](Plan &p) { add(p).stage = 7; });
+  expect("a program of an unknown purpose", [&](Plan &p) { add(p).purpose = (plan::Purpose)9; });
+  expect("no stage has a loss where it evaluates", [&](Plan &p) { add(p).states.resize(1); });
+}
+
 TEST(Plan, StagesMustMeet) {
   auto expectStages = [](const std::string &words,
                          const std::function<void(Plan &, plan::StepT &, plan::StepT &)> &edit) {

@@ -144,7 +144,7 @@ protected:
     }
   }
 
-  const std::string arena = std::string(programOf(plan, 1).arena, 'a');
+  const std::string arena = std::string(trainingProgramOf(plan, 1).arena, 'a');
   const std::unique_ptr<Device> device = linkedTarget().makeDevice({plan, nullptr, 1}, 1);
 };
 

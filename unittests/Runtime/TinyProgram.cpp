@@ -238,7 +238,7 @@ Plan makeStages() {
   plan.programs.insert(plan.programs.begin(), std::make_unique<ProgramT>());
   ProgramT &first = *plan.programs[0], &second = *plan.programs[1];
   constexpr uint64_t bytes = micro * elements * 4;
-  first.arena = 640;
+  first.arena = 640, second.stage = 1;
   auto x = std::make_unique<BufferT>();
   x->name = "x", x->size = bytes, x->last = 2 * microBatches - 1;
   first.buffers.push_back(std::move(x));

@@ -16,8 +16,8 @@ namespace {
 Plan makePlan() {
   Plan plan;
   plan.mesh = std::make_unique<plan::Mesh>(2, 1, 2, 1), plan.threads = 2;
-  for (int stage = 0; stage < 2; ++stage)
-    plan.programs.push_back(std::make_unique<plan::ProgramT>());
+  for (uint32_t stage = 0; stage < 2; ++stage)
+    plan.programs.emplace_back(std::make_unique<plan::ProgramT>())->stage = stage;
   auto step = std::make_unique<plan::StepT>();
   plan::SendT send;
   send.peer = 1;

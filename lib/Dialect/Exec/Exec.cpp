@@ -28,6 +28,11 @@ void ExecDialect::initialize() {
       >();
 }
 
+SmallVector<ProgramOp> xlc::exec::programsOf(ModuleOp module, graph::Purpose purpose) {
+  auto isWanted = [&](ProgramOp program) { return program.getPurpose() == purpose; };
+  return llvm::to_vector(llvm::make_filter_range(module.getOps<ProgramOp>(), isWanted));
+}
+
 //===----------------------------------------------------------------------===//
 // Inside a function
 //===----------------------------------------------------------------------===//

@@ -27,6 +27,11 @@ void SchedDialect::initialize() {
       >();
 }
 
+SmallVector<TimelineOp> xlc::sched::timelinesOf(ModuleOp module, graph::Purpose purpose) {
+  auto isWanted = [&](TimelineOp timeline) { return timeline.getPurpose() == purpose; };
+  return llvm::to_vector(llvm::make_filter_range(module.getOps<TimelineOp>(), isWanted));
+}
+
 /// Where a bucket does not say it: f32.
 static Type orF32(std::optional<Type> type, MLIRContext *context) {
   return type ? *type : Type(Float32Type::get(context));

@@ -45,8 +45,8 @@ template <typename Op> FailureOr<Parallel> findStages(ArrayRef<Op> ops, Parallel
 
 FailureOr<Parallel> findParallel(const Programs &programs) {
   ModuleOp module = programs.partitioned;
-  SmallVector<sched::TimelineOp> timelines(module.getOps<sched::TimelineOp>());
-  SmallVector<exec::ProgramOp> ops(module.getOps<exec::ProgramOp>());
+  SmallVector<sched::TimelineOp> timelines = sched::timelinesOf(module);
+  SmallVector<exec::ProgramOp> ops = exec::programsOf(module);
   if (!ops.empty())
     return findStages<exec::ProgramOp>(ops, Parallel{{}, ops, {}, {}});
   if (!timelines.empty())

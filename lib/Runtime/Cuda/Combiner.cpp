@@ -4,6 +4,7 @@
 #include "Failure.h"
 #include "Plan/DeviceCalls.h"
 #include "Plan/Exchanges.h"
+#include "Plan/Ranks.h"
 
 #include <fmt/format.h>
 
@@ -14,13 +15,13 @@
 
 namespace xlc::runtime::cuda {
 
-Combiner::Combiner(const Driver &driver, const Plan &plan, const plan::ProgramT &program, Library code)
-    : driver(driver) {
+Combiner::Combiner(const Driver &driver, const Plan &plan, uint32_t stage, Library code) : driver(driver) {
   std::set<std::string> names;
-  forEachExchange(plan, program, [&](const plan::ExchangeT &exchange, plan::Stream) {
+  auto note = [&](const plan::ExchangeT &exchange, plan::Stream) {
     for (std::string &name : deviceKernelsOf(plan, exchange))
       names.insert(std::move(name));
-  });
+  };
+  forEachProgram(plan, stage, [&](const plan::ProgramT &program) { forEachExchange(plan, program, note); });
   auto keep = [&](auto &table, const auto &key, const std::string &name) {
     if (names.contains(name))
       table[key] = driver.findKernel(code, name);

@@ -14,8 +14,8 @@ namespace xlc::runtime::cuda {
 
 class Combiner {
 public:
-  /// For the sums of a program, whose code this is. Throws DeviceFailure where it lacks one.
-  Combiner(const Driver &driver, const Plan &plan, const plan::ProgramT &program, Library code);
+  /// For the sums of a stage's programs, whose code this is. Throws DeviceFailure where it lacks one.
+  Combiner(const Driver &driver, const Plan &plan, uint32_t stage, Library code);
 
   /// Put into the stream.
   void combine(const Combination &combination, Stream stream) const;

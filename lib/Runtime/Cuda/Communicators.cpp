@@ -11,13 +11,13 @@ Communicators::Communicators(const nccl::Library &library, const Plan &plan, con
   try {
     nccl::Config config;
     library.check(library.join(&all.emplace_back(), (int)rankCount(plan), id, rank, &config), "ncclCommInitRankConfig");
-    uint32_t stage = (uint32_t)rank / stageRanks(plan);
+    uint32_t stage = stageOf(plan, rank);
     for (const auto &group : plan.rank_groups) {
       bool isIn = takesPart(*group, stage) && groupSize(*group) > 1;
       groups.push_back(isIn ? split(membersOf(*group, plan, rank)[0], (int)indexIn(*group, plan, rank))
                             : split(nccl::noColour, 0));
     }
-    if (plan.programs.size() > 1)
+    if (plan.mesh->pp() > 1)
       stages = split(rank % (int)stageRanks(plan), (int)stage);
   } catch (...) {
     abort();

@@ -31,14 +31,14 @@ uint32_t addsOf(const plan::CallT &call, const CallOperands &operands) {
 
 CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const DeviceSetup &setup, int rank)
     : driver(libraries.driver), setup(setup), ordinal(ordinal), sharing(libraries.sharing), context(driver, ordinal),
-      ofContext(takenBytes()), streams(driver, programOf(setup.plan, rank), setup.isInline), marks(driver),
+      ofContext(takenBytes()), streams(driver, setup.plan, stageOf(setup.plan, rank), setup.isInline), marks(driver),
       readings(driver, streams.current()), readEnd(makeEvent(driver)), launches(setup.plan.kernels.size()) {
   load();
   ofCode = takenBytes() - ofContext;
   libraryCalls =
       std::make_unique<LibraryCalls>(driver, *libraries.products, libraries.fusing ? &*libraries.fusing : nullptr,
                                      setup.plan, code.get(), libraries.tuning ? &*libraries.tuning : nullptr);
-  combiner.emplace(driver, setup.plan, programOf(setup.plan, rank), code.get());
+  combiner.emplace(driver, setup.plan, stageOf(setup.plan, rank), code.get());
 }
 
 CudaDevice::~CudaDevice() {
@@ -172,8 +172,13 @@ void CudaDevice::write(char *to, const void *from, uint64_t bytes) {
   context.enter();
   if (writing)
     return writing->write(addressOf(to), from, bytes);
-  written += StepGraph::bytesToKeep(bytes);
+  steps->written += StepGraph::bytesToKeep(bytes);
   streams.staging().write(addressOf(to), from, bytes);
+}
+
+void CudaDevice::beginStep(plan::Purpose purpose) {
+  steps = &ofPurpose[(size_t)purpose];
+  streams.beginStep(purpose);
 }
 
 void CudaDevice::endAction(uint64_t index) {
@@ -184,13 +189,13 @@ void CudaDevice::endAction(uint64_t index) {
 
 void CudaDevice::endStep() {
   streams.endStep();
-  writtenInStep = std::exchange(written, 0);
+  steps->writtenInStep = std::exchange(steps->written, 0);
 }
 
 /// Streams that wait for nothing of the step are part of it all the same.
 void CudaDevice::beginCapture(unsigned slot) {
   takenBefore = takenBytes();
-  writing = &graphs[slot].emplace(driver, writtenInStep);
+  writing = &steps->graphs[slot].emplace(driver, steps->writtenInStep);
   writing->beginCapture(streams.current());
   streams.fork();
 }
@@ -202,7 +207,7 @@ void CudaDevice::endCapture() {
 }
 
 void CudaDevice::cancelCapture() noexcept {
-  for (auto &graph : graphs)
+  for (auto &graph : steps->graphs)
     if (graph)
       graph->cancel();
   writing = nullptr;
@@ -210,14 +215,15 @@ void CudaDevice::cancelCapture() noexcept {
 }
 
 void CudaDevice::beginReplay(unsigned slot) {
-  watchOthersUntil([&] { return graphs[slot]->isOver(); });
-  graphs[slot]->waitUntilOver();
-  writing = &*graphs[slot];
+  StepGraph &graph = *steps->graphs[slot];
+  watchOthersUntil([&] { return graph.isOver(); });
+  graph.waitUntilOver();
+  writing = &graph;
 }
 
 void CudaDevice::replay(unsigned slot) {
   writing = nullptr;
-  graphs[slot]->launch(streams.current());
+  steps->graphs[slot]->launch(streams.current());
   streams.fork();
 }
 
@@ -231,9 +237,10 @@ void CudaDevice::endSteps() {
 }
 
 void CudaDevice::releaseGraphs() {
-  for (auto &graph : graphs)
-    if (graph)
-      graph->release();
+  for (Steps &each : ofPurpose)
+    for (auto &graph : each.graphs)
+      if (graph)
+        graph->release();
 }
 
 /// What the device does may wait for other ranks, which may fail.

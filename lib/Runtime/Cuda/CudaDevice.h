@@ -44,6 +44,7 @@ public:
   void write(char *to, const void *from, uint64_t bytes) override;
   void read(void *to, const char *from, uint64_t bytes) override;
   void fill(char *to, unsigned char value, uint64_t bytes) override;
+  void beginStep(plan::Purpose purpose) override;
   void beginAction(uint64_t index) override { streams.beginAction(index); }
   void endAction(uint64_t index) override;
   void endStep() override;
@@ -109,10 +110,15 @@ private:
   std::vector<std::vector<Launch>> launches; ///< as plan.kernels; none: a library's, or not prepared
   std::vector<void *> parameters;            ///< of a launch
 
-  std::array<std::optional<StepGraph>, 2> graphs; ///< by slot
-  StepGraph *writing = nullptr;                   ///< that takes what the host writes; null: it goes to the device
-  uint64_t written = 0, writtenInStep = 0;        ///< bytes, as a graph keeps them, of this step and of the one before
-  uint64_t ofGraphs = 0, takenBefore = 0;         ///< bytes of the device's memory; taken before the last capture
+  /// Of the program for one purpose.
+  struct Steps {
+    std::array<std::optional<StepGraph>, 2> graphs; ///< by slot
+    uint64_t written = 0, writtenInStep = 0; ///< bytes, as a graph keeps them, of this step and of the one before
+  };
+  std::array<Steps, purposes> ofPurpose;
+  Steps *steps = &ofPurpose.front();      ///< those that are under way
+  StepGraph *writing = nullptr;           ///< that takes what the host writes; null: it goes to the device
+  uint64_t ofGraphs = 0, takenBefore = 0; ///< bytes of the device's memory; taken before the last capture
 };
 
 } // namespace xlc::runtime::cuda

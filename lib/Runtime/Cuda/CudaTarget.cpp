@@ -162,7 +162,7 @@ std::vector<Ordinal> findGpus(const Driver &driver, const Plan &plan, const Host
   for (int rank = ranks.first; rank < ranks.first + ranks.count; ++rank) {
     Ordinal device = devices[(size_t)rank] = deviceOf(driver, first + rank - ranks.first);
     checkDevice(driver, device);
-    checkMemory(driver, device, programOf(plan, rank).arena, "the plan's arena needs");
+    checkMemory(driver, device, trainingProgramOf(plan, rank).arena, "the plan's arena needs");
   }
   return devices;
 }

@@ -67,11 +67,13 @@ void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device
   device.setCommunicators(std::make_unique<Communicators>(library, plan, commons.at(id), rank, commons.stop()));
   Seat &seat = seats[(size_t)rank];
   seat.library = &library, seat.device = &device;
-  forEachExchange(plan, programOf(plan, rank), [&](const plan::ExchangeT &exchange, plan::Stream stream) {
+  auto prepareSum = [&](const plan::ExchangeT &exchange, plan::Stream stream) {
     if (isSummedInOrder(plan, exchange) && !seat.ordered.contains(stream))
       seat.ordered.emplace(
           stream, OrderedSums{NcclBatches(library), {device.allocateBounce(bounceBytesOfGpus), bounceBytesOfGpus}});
-  });
+  };
+  forEachProgram(plan, stageOf(plan, rank),
+                 [&](const plan::ProgramT &program) { forEachExchange(plan, program, prepareSum); });
 }
 
 /// Processes may be started so that they see the same one. All find out.

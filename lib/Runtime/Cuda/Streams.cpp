@@ -2,6 +2,7 @@
 #include "Streams.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace xlc::runtime::cuda {
 
@@ -24,9 +25,14 @@ void Streams::addLane(plan::Stream stream) {
   lanes[(size_t)stream] = std::make_unique<Lane>(driver, std::max(least - urgencyOf(stream), most));
 }
 
-Streams::Streams(const Driver &driver, const plan::ProgramT &program, bool isInline)
-    : driver(driver), program(program), isInline(isInline), events(program.steps.size()) {
+Streams::Streams(const Driver &driver, const Plan &plan, uint32_t stage, bool isInline)
+    : driver(driver), isInline(isInline) {
   addLane(plan::Stream::compute);
+  forEachProgram(plan, stage, [&](const plan::ProgramT &program) { addProgram(program); });
+}
+
+void Streams::addProgram(const plan::ProgramT &program) {
+  std::vector<OwnedEvent> events(program.steps.size());
   for (const auto &step : program.steps) {
     if (!lanes[(size_t)streamOf(*step)])
       addLane(streamOf(*step));
@@ -34,19 +40,20 @@ Streams::Streams(const Driver &driver, const plan::ProgramT &program, bool isInl
       if (streamOf(*program.steps[other]) != streamOf(*step) && !events[other])
         events[other] = makeEvent(driver);
   }
+  ofPurpose[(size_t)program.purpose] = {&program, std::move(events)};
 }
 
 void Streams::beginAction(uint64_t index) {
-  const plan::StepT &step = *program.steps[index];
+  const plan::StepT &step = *actions->program->steps[index];
   now = streamOf(step);
   for (uint32_t other : step.after)
-    if (streamOf(*program.steps[other]) != now)
-      wait(current(), events[other]);
+    if (streamOf(*actions->program->steps[other]) != now)
+      wait(current(), actions->events[other]);
 }
 
 void Streams::endAction(uint64_t index) {
-  if (events[index])
-    record(events[index], current());
+  if (actions->events[index])
+    record(actions->events[index], current());
   now = plan::Stream::compute;
 }
 

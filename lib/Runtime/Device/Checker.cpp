@@ -14,8 +14,8 @@ constexpr uint64_t blockBytes = 1 << 16;
 
 } // namespace
 
-Checker::Checker(const Plan &plan, int rank, Device &device, char *arena)
-    : ForwardingDevice(device), plan(plan), program(programOf(plan, rank)), rank(rank), arena(arena),
+Checker::Checker(const Plan &plan, const plan::ProgramT &program, int rank, Device &device, char *arena)
+    : ForwardingDevice(device), plan(plan), program(program), rank(rank), arena(arena),
       image(device.allocate(program.arena).begin), dying(program.steps.size()), block(blockBytes),
       otherBlock(blockBytes) {
   device.fill(image, poison, program.arena);

@@ -18,8 +18,8 @@ constexpr unsigned char poison = 0xff;
 
 class Checker final : public ForwardingDevice {
 public:
-  /// `arena` is memory of `device`.
-  Checker(const Plan &plan, int rank, Device &device, char *arena);
+  /// Of one of the rank's programs; `arena` is memory of `device`.
+  Checker(const Plan &plan, const plan::ProgramT &program, int rank, Device &device, char *arena);
 
   /// Runs the call on the image. Operands and workspace are addresses in the arena.
   void run(const plan::CallT &call, const CallOperands &operands) override;

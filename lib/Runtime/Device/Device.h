@@ -57,6 +57,8 @@ public:
   /// Runs a call that was prepared.
   virtual void run(const plan::CallT &call, const CallOperands &operands) = 0;
 
+  /// What is asked for next is a step of the rank's program for this purpose; until the first, of that which trains.
+  virtual void beginStep(plan::Purpose /*purpose*/) {}
   /// What is asked for until endAction belongs to this action of the rank's program: a device with streams of its own puts it
   /// on the action's, after what the action comes after.
   virtual void beginAction(uint64_t /*index*/) {}
@@ -64,7 +66,8 @@ public:
   /// What is asked for next comes after all of this step.
   virtual void endStep() {}
 
-  /// Whether a step can be captured: then it is kept in one of two slots, and done by one call, as often as it is asked for.
+  /// Whether a step can be captured: then it is kept in one of two slots of its purpose, and done by one call, as often
+  /// as it is asked for.
   virtual bool captures() const { return false; }
   /// What is asked for until endCapture is kept, and not done.
   virtual void beginCapture(unsigned /*slot*/) {}
@@ -103,7 +106,7 @@ public:
   /// Reads an f32, as the calls so far leave it, into one of a few slots; finishRead waits for it, and gives it.
   virtual void beginRead(unsigned slot, const char *from) { read(&readings[slot], from, sizeof(float)); }
   virtual float finishRead(unsigned slot) { return readings[slot]; }
-  static constexpr unsigned readingSlots = 4;
+  static constexpr unsigned readingsOfPurpose = 4, readingSlots = readingsOfPurpose * purposes;
 
 private:
   std::array<float, readingSlots> readings{};

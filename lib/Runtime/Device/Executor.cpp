@@ -12,28 +12,28 @@
 #include <cmath>
 
 namespace xlc::runtime {
-Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, RankTrace *trace)
-    : job(job), program(programOf(job.plan, rank)), rank(rank), arena(arena), trace(trace),
-      checker(job.check ? std::make_unique<Checker>(job.plan, rank, given, arena) : nullptr),
+Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, RankTrace *trace, plan::Purpose purpose)
+    : job(job), program(programOf(job.plan, purpose, rank)), rank(rank), arena(arena), trace(trace),
+      checker(job.check ? std::make_unique<Checker>(job.plan, program, rank, given, arena) : nullptr),
       device(checker ? *checker : given),
       lossPlace(findNumber(job.plan, program, plan::StateKind::Result, kLossResult)),
       normPlace(findNumber(job.plan, program, plan::StateKind::Result, kNormResult)),
       appliedPlace(findNumber(job.plan, program, plan::StateKind::Counter, kAppliedCounter)),
       slotsTaken(job.plan, program), main(rank, device, pulseOf(plan::Stream::compute)) {
-  if (job.plan.loss_scale)
+  if (job.plan.loss_scale && appliedPlace)
     scale.emplace(*job.plan.loss_scale);
   size_t mostSlots = 0, mostOperands = 0;
   for (const auto &function : job.plan.functions) {
     mostSlots = std::max<size_t>(mostSlots, function->slots);
     for (const auto &call : function->calls) {
       mostOperands = std::max(mostOperands, call->ins.size() + call->outs.size());
-      if (!call->exchange)
+      if (!call->exchange && purpose == plan::Purpose::train) // those of all programs, once
         device.prepare(*call);
     }
   }
   slots.resize(mostSlots), operands.resize(mostOperands), accumulate.resize(mostOperands);
   replays.areUsed = job.captureFailed && device.captures() && !trace && !job.observer;
-  forEachFirstNumber(job.plan, rank, [&](uint64_t offset, plan::Element element, int64_t value) {
+  forEachFirstNumber(job.plan, program, rank, [&](uint64_t offset, plan::Element element, int64_t value) {
     element == plan::Element::I64 ? device.write(arena + offset, &value, sizeof value)
                                   : writeNumber(arena + offset, element, (double)value);
   });
@@ -83,12 +83,13 @@ void Executor::endStreams() {
 void Executor::serve(Lane &lane) {
   try {
     wakePromptly();
+    lane.pulse.set(Pulse::Idle);
     for (uint32_t seen = 0;; ++seen) {
-      lane.pulse.set(Pulse::Idle);
       waitWhile(begun, seen, job.spins, job.stop);
       if (isEnding)
         return;
       runLane(lane);
+      lane.pulse.set(Pulse::Idle); // before the rank goes on: another program may show where it is
       lane.ended.store(seen + 1, std::memory_order_release);
       wakeAll(lane.ended);
     }
@@ -98,17 +99,18 @@ void Executor::serve(Lane &lane) {
 }
 
 void Executor::runStep(uint64_t number) {
-  step = number;
+  step = number, ++round;
+  device.beginStep(program.purpose);
   slotsTaken.clear();
   if (!beside.empty()) {
-    begun.store((uint32_t)step, std::memory_order_release);
+    begun.store(round, std::memory_order_release);
     wakeAll(begun);
   }
   bool isWhole = isReplayed();
   isWhole ? replayStep() : runLane(main);
   main.pulse.set(Pulse::WaitsWithin);
   for (auto &lane : beside)
-    waitWhile(lane->ended, (uint32_t)(step - 1), job.spins, job.stop);
+    waitWhile(lane->ended, round - 1, job.spins, job.stop);
   for (uint64_t i = 0; i < program.steps.size(); ++i)
     slotsTaken.endAction(*program.steps[i], i);
   if (!isWhole)
@@ -126,8 +128,8 @@ void Executor::runStep(uint64_t number) {
 
 void Executor::enterAction(Lane &lane, uint64_t index) const {
   job.stop.throwIfRaised();
-  lane.position = {rank, step, index}, lane.loaded = nullptr;
-  lane.pulse.beginAction(step, index);
+  lane.position = {rank, step, index, -1, program.purpose}, lane.loaded = nullptr;
+  lane.pulse.beginAction(step, index, (uint32_t)program.purpose);
 }
 
 void Executor::runLane(Lane &lane) {
@@ -150,7 +152,7 @@ void Executor::runLane(Lane &lane) {
       checker->poisonAfter(index);
     device.endAction(index);
     if (!isAwaited.empty() && isAwaited[index]) {
-      lastEnded[index].store((uint32_t)step, std::memory_order_release);
+      lastEnded[index].store(round, std::memory_order_release);
       wakeAll(lastEnded[index]);
     }
   }
@@ -180,7 +182,7 @@ void Executor::waitFor(Lane &lane, uint64_t index) {
   if (!lastEnded)
     return;
   lane.pulse.set(Pulse::WaitsWithin);
-  waitWhile(lastEnded[index], (uint32_t)(step - 1), job.spins, job.stop);
+  waitWhile(lastEnded[index], round - 1, job.spins, job.stop);
   lane.pulse.set(Pulse::Works);
 }
 

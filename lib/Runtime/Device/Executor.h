@@ -1,4 +1,4 @@
-// The program of one rank: a small loop over the plan's timeline, or one for each of its streams.
+// The program of one rank for one purpose: a small loop over the plan's timeline, or one for each of its streams.
 //
 //   inline     one thread runs the list from first to last
 //   threads    the rank's own thread runs what is on `compute`, one thread each of the other streams; an action begins when
@@ -69,19 +69,21 @@ struct JobContext {
 
 class Executor {
 public:
-  /// `arena` is memory of `device`; `trace` may be null; the plan was checked. Throws Rejected where it does not fit
-  /// this machine.
-  Executor(const JobContext &job, int rank, Device &device, char *arena, RankTrace *trace);
+  /// `arena` is memory of `device`; `trace` may be null; the plan was checked, and has programs for the purpose. A rank
+  /// may have one for each purpose, on the same device and arena, all made before the first step; they take turns.
+  /// Throws Rejected where it does not fit this machine.
+  Executor(const JobContext &job, int rank, Device &device, char *arena, RankTrace *trace,
+           plan::Purpose purpose = plan::Purpose::train);
   ~Executor();
 
-  /// Runs the timeline once; `step` counts from 1.
+  /// Runs the timeline once, on the rows of a step, which counts from 1. Of one that trains, each is the next.
   void runStep(uint64_t step);
   /// After the last step: tells the trace what it lacks.
   void endTrace();
   /// After the last step: waits for the threads of its streams to end.
   void endStreams();
 
-  /// Of this step or the one before. Only where the rank's stage has them.
+  /// Of this step or the one before. Only where the rank's program has them.
   float lossOf(uint64_t step) const { return device.finishRead(slotOf(step)); }
   float normOf(uint64_t step) const { return device.finishRead(slotOf(step) + 1); }
   /// How many steps later the numbers of a step are best asked for.
@@ -109,7 +111,7 @@ private:
     std::vector<uint64_t> steps; ///< of the program, ascending
     Position position;
     const plan::Place *loaded = nullptr;        ///< of the input that the action loads, or has loaded last
-    alignas(64) std::atomic<uint32_t> ended{0}; ///< the step that it has come to the end of
+    alignas(64) std::atomic<uint32_t> ended{0}; ///< the round that it has come to the end of
   };
   /// All of a lane's actions of a step.
   void runLane(Lane &lane);
@@ -139,7 +141,9 @@ private:
   }
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
   /// Of the device, for loss and norm of a step.
-  static unsigned slotOf(uint64_t step) { return unsigned(step % 2) * 2; }
+  unsigned slotOf(uint64_t step) const {
+    return unsigned(step % 2) * 2 + (unsigned)program.purpose * Device::readingsOfPurpose;
+  }
   unsigned replaySlot() const { return unsigned(step % 2); }
   void addToTrace(const TraceEvent &event);
   void settle(std::vector<TraceEvent> &events);
@@ -148,7 +152,7 @@ private:
   void writeNumber(char *to, StepNumber number, const GroupRates &group, const StepClock &clock);
 
   const JobContext &job;
-  const plan::ProgramT &program; ///< of the rank's stage
+  const plan::ProgramT &program; ///< of the rank's stage, for the purpose
   const int rank;
   char *const arena;
   RankTrace *const trace;
@@ -170,6 +174,7 @@ private:
 
   // Where we are; tables made once, as large as the largest call needs. Of the thread that runs functions.
   uint64_t step = 0;
+  uint32_t round = 0; ///< steps that this has run, with the one that is under way
   std::vector<char *> slots, operands;
   std::vector<uint8_t> accumulate;
 
@@ -177,10 +182,10 @@ private:
   std::vector<std::unique_ptr<Lane>> beside; ///< of other streams; none where all is run inline
   std::vector<std::thread> threads;          ///< theirs
   std::unique_ptr<std::atomic<uint32_t>[]>
-      lastEnded;               ///< by action that others wait for: the step in which it last ended
+      lastEnded;               ///< by action that others wait for: the round in which it last ended
   std::vector<bool> isAwaited; ///< by action
   bool isEnding = false;
-  alignas(64) std::atomic<uint32_t> begun{0}; ///< the step that streams have been told to begin
+  alignas(64) std::atomic<uint32_t> begun{0}; ///< the round that streams have been told to begin
 };
 
 } // namespace xlc::runtime

@@ -25,6 +25,7 @@ public:
   void fill(char *to, unsigned char value, uint64_t bytes) override { device.fill(to, value, bytes); }
   void beginAction(uint64_t index) override { device.beginAction(index); }
   void endAction(uint64_t index) override { device.endAction(index); }
+  void beginStep(plan::Purpose purpose) override { device.beginStep(purpose); }
   void endStep() override { device.endStep(); }
   void endSteps() override { device.endSteps(); }
   int64_t mark() override { return device.mark(); }

@@ -37,8 +37,13 @@ const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action
 } // namespace
 
 std::string describe(const Plan &plan, const Position &at, const plan::Place *loaded) {
-  const plan::ProgramT &program = programOf(plan, at.rank);
   std::string text = fmt::format("rank {}, step {}", at.rank, at.step);
+  if (at.purpose != plan::Purpose::train)
+    text += fmt::format(", to {}", plan::EnumNamePurpose(at.purpose));
+  const plan::ProgramT *found = findProgram(plan, at.purpose, stageOf(plan, at.rank));
+  if (!found) // what another process shows is its own
+    return text;
+  const plan::ProgramT &program = *found;
   if (at.action == Position::graph)
     return text + ", graph of the step";
   if (at.action >= program.steps.size())

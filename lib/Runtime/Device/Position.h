@@ -12,9 +12,10 @@ struct Position {
   static constexpr uint64_t graph = UINT64_MAX - 1; ///< all actions of a step, as the device has kept them
 
   int rank;
-  uint64_t step = 0;           ///< from 1
-  uint64_t action = beforeAll; ///< of the program's steps
-  int64_t call = -1;           ///< of the function that the action runs
+  uint64_t step = 0;                            ///< from 1
+  uint64_t action = beforeAll;                  ///< of the program's steps
+  int64_t call = -1;                            ///< of the function that the action runs
+  plan::Purpose purpose = plan::Purpose::train; ///< of the program
 };
 
 /// "rank 1, step 3, action 'layer[3] B', call 'attention', tensor '...'": what is written there first. `loaded` is the place

@@ -35,22 +35,23 @@ uint64_t &counterOf(plan::CollectiveKind kind, MovedBytes &moved) {
 
 MessageFabric::MessageFabric(const Plan &plan, Wire &wire, int spins, Commons &commons, uint64_t bounce)
     : plan(plan), wire(wire), perStage(stageRanks(plan)), waiter(commons, spins), meeting(wire, commons, spins) {
-  uint32_t stage = (uint32_t)wire.rank() / perStage;
+  uint32_t stage = stageOf(plan, wire.rank());
   for (const auto &group : plan.rank_groups)
     members.push_back(takesPart(*group, stage) ? membersOf(*group, plan, wire.rank()) : std::vector<int>());
   for (uint32_t stream = 0; stream < streams; ++stream)
     lanes.emplace_back(new Lane{{wire, waiter}, nullptr, nullptr});
-  const plan::ProgramT &program = *plan.programs[stage];
-  for (const auto &step : program.steps) {
-    if (const plan::SendT *send = step->action.AsSend())
-      sent.try_emplace(peerOf(send->peer), WireBatches{wire, waiter});
-    if (const plan::ReceiveT *receive = step->action.AsReceive())
-      received.try_emplace(peerOf(receive->peer), WireBatches{wire, waiter});
-  }
-  findSums(program, bounce);
+  forEachProgram(plan, stage, [&](const plan::ProgramT &program) {
+    for (const auto &step : program.steps) {
+      if (const plan::SendT *send = step->action.AsSend())
+        sent.try_emplace(peerOf(send->peer), WireBatches{wire, waiter});
+      if (const plan::ReceiveT *receive = step->action.AsReceive())
+        received.try_emplace(peerOf(receive->peer), WireBatches{wire, waiter});
+    }
+    findSums(program, bounce);
+  });
 }
 
-/// Memory for sums, where the program has some: none is taken in a step.
+/// Memory for sums, where a program has some: none is taken in a step.
 void MessageFabric::findSums(const plan::ProgramT &program, uint64_t bounce) {
   forEachExchange(plan, program, [&](const plan::ExchangeT &exchange, plan::Stream stream) {
     Lane &lane = *lanes[(size_t)stream];

@@ -12,8 +12,10 @@ namespace xlc::runtime {
 struct alignas(64) Pulse {
   enum State : uint32_t { Idle, Works, WaitsWithin, WaitsForRanks, Speaks };
 
-  void beginAction(uint64_t ofStep, uint64_t index) {
+  /// `ofPurpose`: of the rank's program, as the plan numbers it.
+  void beginAction(uint64_t ofStep, uint64_t index, uint32_t ofPurpose = 0) {
     step.store(ofStep, std::memory_order_relaxed), action.store(index, std::memory_order_relaxed);
+    purpose.store(ofPurpose, std::memory_order_relaxed);
     call.store(-1, std::memory_order_relaxed);
     set(Works);
   }
@@ -35,7 +37,7 @@ struct alignas(64) Pulse {
 
   std::atomic<uint64_t> beats, step, action, word;
   std::atomic<int64_t> call;
-  std::atomic<uint32_t> value, state;
+  std::atomic<uint32_t> value, state, purpose;
 };
 
 } // namespace xlc::runtime

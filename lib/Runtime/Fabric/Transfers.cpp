@@ -5,11 +5,11 @@ namespace xlc::runtime {
 
 Transfers::Transfers(const Plan &plan, int spins, Commons &commons)
     : perStage(stageRanks(plan)), commons(commons), waiter(commons, spins) {
-  for (uint32_t stage = 0; stage < plan.programs.size(); ++stage)
-    for (const auto &step : plan.programs[stage]->steps)
+  for (const auto &program : plan.programs)
+    for (const auto &step : program->steps)
       if (const plan::SendT *send = step->action.AsSend())
         for (uint32_t i = 0; i < perStage; ++i)
-          pairs.try_emplace({(int)(stage * perStage + i), (int)(send->peer * perStage + i)});
+          pairs.try_emplace({(int)(program->stage * perStage + i), (int)(send->peer * perStage + i)});
   for (auto &[ranks, pair] : pairs)
     pair = commons.reserve<Rendezvous>();
 }

@@ -16,7 +16,7 @@ std::vector<uint64_t> placeArenas(const Plan &plan, bool isOnHost, uint64_t begi
     begin += bytes;
   };
   for (uint32_t rank = 0; rank < rankCount(plan); ++rank)
-    place(isOnHost ? programOf(plan, (int)rank).arena : 0);
+    place(isOnHost ? trainingProgramOf(plan, (int)rank).arena : 0);
   place(0);
   return offsets;
 }
@@ -27,7 +27,7 @@ Arenas::Arenas(const Plan &plan, const Commons &commons, bool isOnHost)
     : plan(plan), commons(commons), isOnHost(isOnHost), offsets(placeArenas(plan, isOnHost, commons.size())) {}
 
 DeviceMemory Arenas::allocate(int rank, Device &device) const {
-  uint64_t bytes = programOf(plan, rank).arena;
+  uint64_t bytes = trainingProgramOf(plan, rank).arena;
   return areShared() ? device.allocateAt({file, offsets[(size_t)rank], of(rank)}, bytes) : device.allocate(bytes);
 }
 

@@ -7,6 +7,7 @@
 #include "SignalsBlocked.h"
 #include "Speaker.h"
 #include "Stats.h"
+#include "xlc/Runtime/States.h"
 
 #include <fmt/format.h>
 
@@ -91,9 +92,9 @@ static DeviceSetup setupOf(const World &world, const Embedded &embedded, const O
 }
 
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
-           const Options &options, const std::atomic<int> &signal, bool speaks)
+           const Options &options, const Settings &settings, const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
-      options(options), signal(signal), data(plan, options.dataFiles, options.dataFolder),
+      options(options), settings(settings), signal(signal), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
@@ -129,7 +130,7 @@ Crew::~Crew() = default;
 
 void Crew::runSteps(int rank) {
   Rank &self = own(rank);
-  uint64_t bytes = programOf(plan, rank).arena;
+  uint64_t bytes = trainingProgramOf(plan, rank).arena;
   DeviceSetup onMachine = setup;
   onMachine.machine = machine.get();
   self.device = target.makeDevice(onMachine, rank);
@@ -138,8 +139,7 @@ void Crew::runSteps(int rank) {
   initializeStates(plan, values, rank, {self.device.get(), self.arena.begin});
   if (world.isTraced())
     self.trace.emplace(world.traceOf(rank));
-  self.executor =
-      std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, self.trace ? &*self.trace : nullptr);
+  makeExecutors(rank);
   Fabric &fabric = context.fabric;
   Request &request = world.request();
   Pulse *pulse = world.pulses() + (uint64_t)rank * pulsesPerRank;
@@ -151,7 +151,7 @@ void Crew::runSteps(int rank) {
   uint64_t lag = self.executor->lag(), step = 1;
   int64_t begin = now();
   for (;; ++step) {
-    self.executor->runStep(step);
+    runStep(rank, *self.executor, step);
     Request::raise(request.signal, (uint64_t)signal.load(std::memory_order_relaxed));
     if (request.signal != 0)
       Request::raise(request.lastStep, step);
@@ -160,6 +160,7 @@ void Crew::runSteps(int rank) {
     fabric.meet(pulse);
     if (isLast(step))
       break;
+    evaluate(rank, step + 1, pulse);
   }
   if (lag)
     endStep(rank, step, begin);
@@ -169,6 +170,31 @@ void Crew::runSteps(int rank) {
   self.device->endSteps();
   fabric.meet(pulse); // nothing is saved where a device fails until then
   pulse->set(Pulse::Idle);
+}
+
+void Crew::makeExecutors(int rank) {
+  Rank &self = own(rank);
+  RankTrace *trace = self.trace ? &*self.trace : nullptr;
+  self.executor = std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, trace);
+  self.running = self.executor.get();
+  if (settings.onEvaluation)
+    self.evaluation =
+        std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, nullptr, plan::Purpose::evaluate);
+}
+
+void Crew::runStep(int rank, Executor &executor, uint64_t step) {
+  own(rank).running = &executor;
+  executor.runStep(step);
+}
+
+void Crew::evaluate(int rank, uint64_t step, Pulse *pulse) {
+  Rank &self = own(rank);
+  if (!self.evaluation)
+    return;
+  runStep(rank, *self.evaluation, step);
+  if (findNumber(plan, programOf(plan, plan::Purpose::evaluate, rank), plan::StateKind::Result, kLossResult))
+    settings.onEvaluation(rank, step, self.evaluation->lossOf(step));
+  context.fabric.meet(pulse);
 }
 
 /// Tells what a step came to, which took from `begin` on. Returns when the next one's time begins: what this rank waits for
@@ -200,7 +226,7 @@ void Crew::fail(int rank) {
 
 void Crew::tellWhy(int rank) {
   auto end = [&](const std::string &why) {
-    const auto &executor = own(rank).executor;
+    const Executor *executor = own(rank).running;
     std::string where = executor ? executor->describePosition() : fmt::format("rank {}, before the first step", rank);
     world.stop().raise(Exit::RankFailed, fmt::format("error: {}: {}", where, why));
   };
@@ -211,7 +237,7 @@ void Crew::tellWhy(int rank) {
     world.stop().raise(Exit::Rejected, problem.what());
   } catch (const std::bad_alloc &) {
     end(own(rank).arena.begin ? "out of memory, beside its arena"
-                              : fmt::format("no memory for an arena of {} bytes", programOf(plan, rank).arena));
+                              : fmt::format("no memory for an arena of {} bytes", trainingProgramOf(plan, rank).arena));
   } catch (const std::exception &problem) {
     end(problem.what());
   }
@@ -223,10 +249,14 @@ void Crew::runRank(int rank) {
   } catch (...) {
     fail(rank);
   }
-  if (auto &executor = own(rank).executor)
-    executor->endStreams(); // one that hangs keeps its rank from ending, and so is left behind with it
-  if (world.stop().isRaised() && !target.isHost)          // memory of the host may be read by others
-    own(rank).executor.reset(), own(rank).device.reset(); // which may wait for long, for what is under way
+  Rank &self = own(rank);
+  for (Executor *executor : {self.executor.get(), self.evaluation.get()})
+    if (executor)
+      executor->endStreams(); // one that hangs keeps its rank from ending, and so is left behind with it
+  if (world.stop().isRaised() && !target.isHost) { // memory of the host may be read by others
+    self.running = nullptr, self.executor.reset(), self.evaluation.reset();
+    self.device.reset(); // which may wait for long, for what is under way
+  }
   std::lock_guard lock(mutex);
   ++finishedRanks;
   finished.notify_all();
@@ -237,7 +267,7 @@ bool Crew::capturesSteps() const { return options.graph.value_or(share.count == 
 
 void Crew::startRanks() {
   SignalsBlocked blocked;
-  ranks = std::vector<Rank>(share.count);
+  ranks = std::deque<Rank>(share.count);
   for (int rank = share.first; rank < share.first + share.count; ++rank)
     try {
       own(rank).thread = std::thread([this, rank] { runRank(rank); });

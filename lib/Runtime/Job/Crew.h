@@ -13,9 +13,11 @@
 #include "Files/Data.h"
 #include "Files/Parameters.h"
 #include "Options.h"
+#include "Settings.h"
 #include "Watchdog.h"
 
 #include <condition_variable>
+#include <deque>
 #include <thread>
 
 namespace xlc::runtime {
@@ -27,7 +29,7 @@ public:
   /// Reads what ranks begin from; where `speaks`, opens what is written from the start on. `machine` is there when
   /// ranks run. Throws Rejected.
   Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
-       const Options &options, const std::atomic<int> &signal, bool speaks);
+       const Options &options, const Settings &settings, const std::atomic<int> &signal, bool speaks);
   ~Crew();
 
   /// Runs these ranks, beside those of the other processes; all of a job get the same exit code.
@@ -39,6 +41,8 @@ private:
     DeviceMemory arena;
     std::optional<RankTrace> trace;
     std::unique_ptr<Executor> executor;
+    std::unique_ptr<Executor> evaluation;            ///< null: the rank is not asked to evaluate
+    std::atomic<const Executor *> running = nullptr; ///< of these; null: none has run yet
     std::thread thread;
   };
   Rank &own(int rank) { return ranks[rank - share.first]; }
@@ -48,6 +52,11 @@ private:
   /// The same where there is memory for a message; else throws std::bad_alloc.
   void tellWhy(int rank);
   void runSteps(int rank);
+  void makeExecutors(int rank);
+  /// Runs one of the rank's programs on the rows of a step.
+  void runStep(int rank, Executor &executor, uint64_t step);
+  /// Before a step, where that is asked for: the loss on its rows.
+  void evaluate(int rank, uint64_t step, Pulse *pulse);
   int64_t endStep(int rank, uint64_t step, int64_t begin);
   void reportEnd(int rank);
   bool capturesSteps() const;
@@ -63,6 +72,7 @@ private:
   const std::unique_ptr<Machine> &machine;
   const DeviceSetup setup; ///< but for the machine
   const Options &options;
+  const Settings &settings;
   const std::atomic<int> &signal;
   Data data;
   InitialValues values;
@@ -73,7 +83,7 @@ private:
   Watchdog watchdog;
   Share share{};
   Company *company = nullptr; ///< while it runs
-  std::vector<Rank> ranks;
+  std::deque<Rank> ranks;
 
   std::mutex mutex;
   std::condition_variable finished;

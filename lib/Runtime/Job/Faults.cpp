@@ -46,7 +46,7 @@ std::string_view findNearest(std::string_view written, const std::vector<std::st
 
 std::vector<std::string_view> actionsOf(const Plan &plan, int rank) {
   std::vector<std::string_view> labels;
-  for (const auto &step : programOf(plan, rank).steps)
+  for (const auto &step : trainingProgramOf(plan, rank).steps)
     labels.push_back(step->label);
   return labels;
 }

@@ -112,7 +112,7 @@ private:
       checkOutputs(world.plan, options);
   }
   std::unique_ptr<Crew> makeCrew(bool speaks) {
-    return std::make_unique<Crew>(world, embedded, target, machine, options, signal, speaks);
+    return std::make_unique<Crew>(world, embedded, target, machine, options, settings, signal, speaks);
   }
 
   const Embedded &embedded;

@@ -200,7 +200,7 @@ void RemoteCompany::end(Exit exit) {
 /// Rank 0 asks for what this rank has, and for no more.
 void RemoteCompany::check(const Question &question, const Left &left) const {
   bool isOfArena = question.what == Question::Arena;
-  uint64_t most = isOfArena ? programOf(world.plan, left.rank).arena : world.commonsBytes();
+  uint64_t most = isOfArena ? trainingProgramOf(world.plan, left.rank).arena : world.commonsBytes();
   if (!isOfArena && question.what != Question::Commons)
     throw ExchangeFailure(
         fmt::format("rank 0 sent request {}, known are 0 (arena), 1 (commons) and 2 (end)", (uint64_t)question.what));

@@ -16,11 +16,12 @@ namespace xlc::runtime {
 
 int findPublisher(const Plan &plan) {
   auto hasBoth = [&](const auto &program) {
-    return findNumber(plan, *program, plan::StateKind::Result, kLossResult) &&
+    return program->purpose == plan::Purpose::train &&
+           findNumber(plan, *program, plan::StateKind::Result, kLossResult) &&
            findNumber(plan, *program, plan::StateKind::Result, kNormResult);
   };
   auto first = std::find_if(plan.programs.begin(), plan.programs.end(), hasBoth);
-  return (int)((first - plan.programs.begin()) * stageRanks(plan));
+  return (int)((*first)->stage * stageRanks(plan));
 }
 
 StepResult resultOf(uint64_t step, const Executor &executor) {

@@ -23,8 +23,8 @@ struct Figure {
 /// Messages along dp have the bare name of their kind, the others that of their axis before it.
 std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
   uint64_t arenas = 0;
-  for (const auto &program : plan.programs)
-    arenas += program->arena * stageRanks(plan);
+  for (uint32_t stage = 0; stage < plan.mesh->pp(); ++stage)
+    arenas += findProgram(plan, plan::Purpose::train, stage)->arena * stageRanks(plan);
   std::vector<Figure> figures{{"arena", arenas, used.allocatedBytes}};
   MovedByAxis planned;
   for (const auto &traffic : plan.traffic)
@@ -49,8 +49,8 @@ std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
   for (uint64_t rank = 0; rank < used.residualSlots.size(); rank += stageRanks(plan)) {
     auto first = used.residualSlots.begin() + rank;
     uint64_t most = *std::max_element(first, first + stageRanks(plan));
-    std::string stage = plan.programs.size() > 1 ? fmt::format(" of stage {}", rank / stageRanks(plan)) : "";
-    figures.push_back({"residual_slots" + stage, programOf(plan, (int)rank).residual_slots, most, ""});
+    std::string stage = plan.mesh->pp() > 1 ? fmt::format(" of stage {}", rank / stageRanks(plan)) : "";
+    figures.push_back({"residual_slots" + stage, trainingProgramOf(plan, (int)rank).residual_slots, most, ""});
   }
   return figures;
 }

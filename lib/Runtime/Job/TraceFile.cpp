@@ -28,7 +28,7 @@ const char *kindOf(plan::Action action) {
 
 /// Whether the plan has what an event is of. What another process has kept is its own.
 bool isPlanned(const Plan &plan, int rank, const TraceEvent &event) {
-  const auto &steps = programOf(plan, rank).steps;
+  const auto &steps = trainingProgramOf(plan, rank).steps;
   if (event.action >= steps.size() || event.call < 0)
     return event.action < steps.size();
   const plan::RunT *run = steps[event.action]->action.AsRun();
@@ -37,7 +37,7 @@ bool isPlanned(const Plan &plan, int rank, const TraceEvent &event) {
 
 /// Name and kind of an event, from the plan.
 std::pair<const std::string &, const char *> describe(const Plan &plan, int rank, const TraceEvent &event) {
-  const plan::StepT &action = *programOf(plan, rank).steps[event.action];
+  const plan::StepT &action = *trainingProgramOf(plan, rank).steps[event.action];
   if (event.call < 0)
     return {action.label, kindOf(action.action.type)};
   const plan::CallT &call = *plan.functions[action.action.AsRun()->function]->calls[event.call];

@@ -28,7 +28,7 @@ bool Whereabouts::isWaiting(int rank, const Pulse &pulse) const {
 std::string Whereabouts::describePulse(int rank, const Pulse &pulse) const {
   if (pulse.step == 0)
     return fmt::format("rank {}, before the first step", rank);
-  return describe(plan, {rank, pulse.step, pulse.action, pulse.call});
+  return describe(plan, {rank, pulse.step, pulse.action, pulse.call, (plan::Purpose)pulse.purpose.load()});
 }
 
 } // namespace xlc::runtime

@@ -12,24 +12,31 @@ namespace xlc::runtime {
 
 void PlanChecker::checkAll() {
   checkSizes();
-  if (problems.empty())
+  if (problems.empty()) {
+    checkStages();
     checkMesh();
+  }
   if (problems.empty()) {
     checkStorage();
     checkKernels();
     checkFunctions();
-    for (stage = 0; stage < plan.programs.size(); ++stage) {
-      program = plan.programs[stage].get();
+    for (const auto &each : plan.programs) {
+      program = each.get(), stage = program->stage;
       checkProgramStorage();
       checkProgram();
     }
   }
-  if (problems.empty())
-    checkMeetings();
-  for (stage = 0; stage < plan.programs.size() && problems.empty(); ++stage) {
-    program = plan.programs[stage].get();
-    checkOrder();
-  }
+  for (const auto &each : plan.programs)
+    if (problems.empty())
+      checkShared(*each);
+  for (plan::Purpose purpose : plan::EnumValuesPurpose())
+    if (problems.empty())
+      checkMeetings(purpose);
+  for (const auto &each : plan.programs)
+    if (problems.empty()) {
+      program = each.get(), stage = program->stage;
+      checkOrder();
+    }
   if (!problems.empty())
     throw Rejected(fmt::format("error: the plan in this program is damaged:\n  {}", fmt::join(problems, "\n  ")));
 }
@@ -61,9 +68,43 @@ void PlanChecker::checkSizes() {
   require(!plan.traffic.empty(), "no traffic");
   for (const auto &traffic : plan.traffic)
     require(traffic->axis <= plan::Axis::MAX, "traffic of an unknown axis");
-  require(plan.programs.size() == pp, "{} programs for {} stages", plan.programs.size(), pp);
   for (const auto &each : plan.programs)
     require(each->arena >= 1 && each->arena <= (uint64_t)1 << 46, "an arena of {} bytes", each->arena);
+}
+
+/// One program for each stage, of each purpose that there is. All plans train.
+void PlanChecker::checkStages() {
+  uint32_t pp = plan.mesh->pp();
+  for (plan::Purpose purpose : plan::EnumValuesPurpose()) {
+    std::vector<uint64_t> ofStage(pp);
+    uint64_t count = 0;
+    for (const auto &each : plan.programs)
+      if (each->purpose == purpose) {
+        ++count;
+        if (each->stage < pp)
+          ++ofStage[each->stage];
+      }
+    bool isThere = count > 0 || purpose == plan::Purpose::train;
+    require(!isThere || (count == pp && std::ranges::count(ofStage, 1u) == pp), "{} programs for {} stages", count, pp);
+  }
+  for (const auto &each : plan.programs)
+    require(each->purpose <= plan::Purpose::MAX, "a program of an unknown purpose");
+}
+
+void PlanChecker::checkShared(const plan::ProgramT &other) {
+  const plan::ProgramT &trained = *findProgram(plan, plan::Purpose::train, other.stage);
+  require(other.arena == trained.arena, "stage {} has arenas of {} and {} bytes", other.stage, trained.arena,
+          other.arena);
+  for (const auto &home : other.states) {
+    const plan::StateT &state = *plan.states[home->state];
+    auto isSame = [&](const auto &known) {
+      return known->state == home->state && known->place->offset() == home->place->offset() &&
+             known->place->stride() == home->place->stride();
+    };
+    bool isOwn = state.kind == plan::StateKind::Index; // nobody else has to find it
+    require(isOwn || std::ranges::any_of(trained.states, isSame), "stage {} has {} in two places", other.stage,
+            describeState(state));
+  }
 }
 
 void PlanChecker::checkMesh() {

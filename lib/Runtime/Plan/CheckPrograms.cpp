@@ -20,10 +20,12 @@ void PlanChecker::checkProgram() {
   require(find(*program, plan::StateKind::Counter, kAppliedCounter) == hasNorm, "stage {} {}", stage,
           hasNorm ? "has a gradient norm, and does not say whether a step is applied"
                   : "says whether a step is applied, and has no gradient norm");
+  bool trains = program->purpose == plan::Purpose::train;
   bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(), [&](const auto &each) {
-    return find(*each, plan::StateKind::Result, kLossResult) && find(*each, plan::StateKind::Result, kNormResult);
+    return each->purpose == program->purpose && find(*each, plan::StateKind::Result, kLossResult) &&
+           (!trains || find(*each, plan::StateKind::Result, kNormResult));
   });
-  require(isShown, "no stage has a loss and a gradient norm");
+  require(isShown, "no stage has a loss{}", trains ? " and a gradient norm" : " where it evaluates");
 }
 
 void PlanChecker::checkCollective(uint32_t group, const std::string &what) {
@@ -50,8 +52,8 @@ void PlanChecker::checkExchange(const plan::ExchangeT &exchange, const std::stri
 
 void PlanChecker::checkTransfer(const plan::Place *place, Quantity bytes, uint32_t peer, const std::string &what) {
   checkPlace(place, bytes, what);
-  require(peer < plan.programs.size() && peer != stage, "{} is between stage {} and stage {} of {}", what, stage, peer,
-          plan.programs.size());
+  require(peer < plan.mesh->pp() && peer != stage, "{} is between stage {} and stage {} of {}", what, stage, peer,
+          plan.mesh->pp());
 }
 
 /// Places for all numbers of a group, and for those that the step has once.
@@ -177,16 +179,20 @@ bool isSameReduction(const Rendezvous &one, const Rendezvous &other) {
 } // namespace
 
 /// Runs the stages' lists of rendezvous against each other until all are at their end, or none can go on.
-void PlanChecker::checkMeetings() {
-  std::vector<std::vector<Rendezvous>> lists(plan.programs.size());
-  for (size_t i = 0; i < lists.size(); ++i)
-    for (const auto &step : plan.programs[i]->steps) {
+void PlanChecker::checkMeetings(plan::Purpose purpose) {
+  std::vector<std::vector<Rendezvous>> lists(plan.mesh->pp());
+  for (uint32_t i = 0; i < lists.size(); ++i) {
+    const plan::ProgramT *ofStage = findProgram(plan, purpose, i);
+    if (!ofStage)
+      return;
+    for (const auto &step : ofStage->steps) {
       if (std::optional<Rendezvous> rendezvous = Rendezvous::of(*step, plan))
         lists[i].push_back(*rendezvous);
       const auto *exchange = step->action.AsExchange();
       require(!exchange || plan.rank_groups[exchange->group]->stages.empty() || isReduction(exchange->kind),
               "action '{}' gathers or scatters over several stages", step->label);
     }
+  }
   std::vector<size_t> at(lists.size());
   auto next = [&](uint32_t i) -> const Rendezvous * { return at[i] < lists[i].size() ? &lists[i][at[i]] : nullptr; };
   auto meet = [&](uint32_t i) {

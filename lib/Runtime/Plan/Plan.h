@@ -16,6 +16,9 @@ namespace xlc::runtime {
 
 using Plan = plan::PlanT;
 
+/// How many purposes programs may have.
+inline constexpr unsigned purposes = (unsigned)plan::Purpose::MAX + 1;
+
 /// The plan as a program holds it. `checksum`: XXH3 with 64 bits, made with the program. What the check of a plan cannot see (another
 /// factor, another place within the arena) is damage all the same.
 struct PlanBytes {

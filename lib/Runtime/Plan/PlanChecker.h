@@ -35,6 +35,7 @@ private:
   void checkPlace(const plan::Place *place, Quantity bytes, const std::string &what, Quantity from = 0);
 
   void checkSizes();
+  void checkStages();
   void checkMesh();
   void checkGroup(const plan::RankGroupT &group, size_t number);
   void checkStorage();
@@ -75,7 +76,9 @@ private:
   void checkBegin(const plan::BeginT &begin, const std::string &what);
   void checkRun(const plan::RunT &run, const std::string &label);
   void checkLoad(const plan::LoadT &load, const std::string &label);
-  void checkMeetings();
+  void checkMeetings(plan::Purpose purpose);
+  /// That a program of another purpose has its stage's arena and states where that which trains has them.
+  void checkShared(const plan::ProgramT &program);
   /// Of `program`, whose numbers are right: streams that touch the same bytes do so in one order.
   void checkOrder();
 

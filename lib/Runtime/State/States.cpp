@@ -15,7 +15,7 @@ HeldState hold(const Plan &plan, const plan::StatePlaceT &home, int rank) {
 }
 
 template <class Suits> std::optional<HeldState> findState(const Plan &plan, int rank, uint32_t bucket, Suits suits) {
-  for (const auto &home : programOf(plan, rank).states)
+  for (const auto &home : trainingProgramOf(plan, rank).states)
     if (const plan::StateT &row = *plan.states[home->state]; row.bucket == bucket && isOfBucket(row) && suits(row))
       return hold(plan, *home, rank);
   return std::nullopt;
@@ -24,7 +24,7 @@ template <class Suits> std::optional<HeldState> findState(const Plan &plan, int 
 } // namespace
 
 void forEachState(const Plan &plan, int rank, const std::function<void(const HeldState &)> &visit) {
-  for (const auto &home : programOf(plan, rank).states)
+  for (const auto &home : trainingProgramOf(plan, rank).states)
     if (isOfBucket(*plan.states[home->state]))
       visit(hold(plan, *home, rank));
 }
@@ -87,9 +87,9 @@ static std::vector<int64_t> memberTable(const Plan &plan, const plan::StateT &ro
   return table;
 }
 
-void forEachFirstNumber(const Plan &plan, int rank,
+void forEachFirstNumber(const Plan &plan, const plan::ProgramT &program, int rank,
                         const std::function<void(uint64_t, plan::Element, int64_t)> &write) {
-  for (const auto &home : programOf(plan, rank).states) {
+  for (const auto &home : program.states) {
     const plan::StateT &row = *plan.states[home->state];
     uint64_t offset = offsetOf(*home->place, rank, *plan.mesh);
     if (row.begins == plan::Beginning::Index)

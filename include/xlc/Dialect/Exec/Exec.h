@@ -2,6 +2,7 @@
 #ifndef XLC_DIALECT_EXEC_EXEC_H
 #define XLC_DIALECT_EXEC_EXEC_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Dialect/Dist/Dist.h"
@@ -54,6 +55,9 @@ template <typename ConcreteOp> class Inner : public mlir::OpTrait::TraitBase<Con
 #include "xlc/Dialect/Exec/ExecOps.h.inc"
 
 namespace xlc::exec {
+/// The programs of a module that are for a purpose, in their order.
+llvm::SmallVector<ProgramOp> programsOf(mlir::ModuleOp module, graph::Purpose purpose = graph::Purpose::train);
+
 /// Of a function: the kind of kernel that it is; none where it is none.
 std::optional<KernelKind> findKernelKind(mlir::Operation *function);
 void setKernelKind(mlir::Operation *function, KernelKind kind);

@@ -203,13 +203,16 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
     streams have. The buffers of an action that has a window (`early`, `late`) are live so many actions longer, so that
     it can begin earlier, or end later, than the list says, and nobody waits for its bytes.
     `arena` is the arena's size, `lower_bound` the largest sum of live buffers, both in bytes.
+    Programs of one stage and of several purposes (absent: train) run in turns in one arena: their persistent buffers
+    are the same, and come first; the arena is as large as the largest needs.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches,
-      I64Attr:$arena, I64Attr:$lower_bound);
+      I64Attr:$arena, I64Attr:$lower_bound,
+      DefaultValuedAttr<Graph_PurposeOfTimelineAttr, "::xlc::graph::Purpose::train">:$purpose);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `stage` $stage `micro_batches` $micro_batches `arena` $arena `lower_bound` $lower_bound
-    attr-dict-with-keyword $body
+    (`purpose` $purpose^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     /// That of the module.

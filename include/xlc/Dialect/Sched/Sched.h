@@ -2,6 +2,7 @@
 #ifndef XLC_DIALECT_SCHED_SCHED_H
 #define XLC_DIALECT_SCHED_SCHED_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Dialect/Dist/Dist.h"
@@ -30,6 +31,8 @@ inline constexpr int64_t kMemberAlignment = 64;
 inline constexpr int64_t kFrozenGroup = -1;
 inline constexpr int64_t kBufferGroup = -2;
 
+/// The timelines of a module that are for a purpose, in their order.
+llvm::SmallVector<TimelineOp> timelinesOf(mlir::ModuleOp module, graph::Purpose purpose = graph::Purpose::train);
 /// An action as a collective of a kind on a bucket; null if it is none.
 CollectiveOp asCollective(mlir::Operation *action, dist::CollectiveKind kind);
 /// Whether the ranks of a pipeline stage hold a bucket.

@@ -115,10 +115,16 @@ def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, 
   let description = [{
     All ranks of stage `stage`, which differ only in dp and tp, share it: @train, or @train_0, @train_1, ... where there
     are several stages. Activations are SSA values; parameters, gradients and states live in buckets.
+
+    A module may have timelines of several purposes (absent: train), those of each for all stages. Which of them runs is
+    decided between two steps, for all ranks alike. They read the same buckets, and messages have numbers of their own.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches);
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches,
+      DefaultValuedAttr<Graph_PurposeOfTimelineAttr, "::xlc::graph::Purpose::train">:$purpose);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `stage` $stage `micro_batches` $micro_batches attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name `stage` $stage `micro_batches` $micro_batches (`purpose` $purpose^)? attr-dict-with-keyword $body
+  }];
   let extraClassDeclaration = [{
     /// That of the module.
     ::xlc::dist::MeshAttr getMesh() { return ::xlc::dist::getMesh(getOperation()); }
@@ -234,6 +240,9 @@ def Sched_ZeroScalarsOp : Sched_Action<"zero_scalars"> {
 }
 def Sched_ScalarsOp : Sched_Action<"scalars", [Sched_NamesSymbol]> {
   let summary = "runs @scalars: loss, gradient norm, the factor on the gradients, and whether the step is applied";
+  let description = [{
+    In a timeline that does not train, the function makes the loss of the loss's sum and the count alone.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$function);
   let assemblyFormat = "$function attr-dict";
 }

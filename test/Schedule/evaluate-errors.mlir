@@ -1,0 +1,75 @@
+// What only a timeline that trains may do, and what timelines of several purposes must not share.
+// RUN: xlc-opt %s --xlc-verify-timeline --split-input-file --verify-diagnostics
+
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
+sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
+  // expected-error @+1 {{changes what outlives a step, in a timeline that does not train}}
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
+}
+}
+
+// -----
+
+// A running average, which forward replaces.
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
+sched.bucket @b ["mean"] at [0] sizes [2] elements 64 group -2 params whole grads whole states whole
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
+  // expected-error @+1 {{changes what outlives a step, in a timeline that does not train}}
+  sched.run @norm_F #graph.unit<"norm", 0> micro 0 () params ["mean"] stores ["mean"] accumulate [false] : () -> ()
+}
+}
+
+// -----
+
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
+sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
+  // expected-error @+1 {{changes what outlives a step, in a timeline that does not train}}
+  sched.update @b
+}
+}
+
+// -----
+
+// The loss is summed over all ranks where a timeline evaluates too.
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>} {
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
+  // expected-error @+1 {{uses @loss_sum before it is summed over all ranks}}
+  sched.scalars @loss
+}
+}
+
+// -----
+
+// Each purpose has timelines for all stages.
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
+sched.timeline @train stage 0 micro_batches 1 {
+}
+// expected-error @+1 {{is stage 0 of #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>; a step has one timeline per stage, in order}}
+sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> {
+}
+sched.timeline @evaluate_1 stage 0 micro_batches 1 purpose <evaluate> {
+}
+}
+
+// -----
+
+// A message has one number in the module.
+module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
+sched.timeline @train_0 stage 0 micro_batches 1 {
+  %x = sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] : () -> tensor<2xf32>
+  sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
+}
+sched.timeline @train_1 stage 1 micro_batches 1 {
+  %x = sched.receive message 0 from 0 micro 0 : tensor<2xf32>
+}
+sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> {
+  %x = sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] : () -> tensor<2xf32>
+  // expected-error @+1 {{is message 0, which another stage has already}}
+  sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
+}
+sched.timeline @evaluate_1 stage 1 micro_batches 1 purpose <evaluate> {
+  %x = sched.receive message 0 from 0 micro 0 : tensor<2xf32>
+}
+}
