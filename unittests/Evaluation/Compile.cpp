@@ -26,7 +26,7 @@ static LogicalResult compile(Compilation &compilation, const std::string &output
   if (failed(gate.run(*compilation.module)))
     return failure();
   compilation.request.output = output;
-  bool isOnGpus = compilation.getTarget().hasSimulator();
+  bool isOnGpus = compilation.getTarget().backend().hasSimulator();
   if (isOnGpus)
     compilation.request.simulatorImage = output + ".so";
   if (failed(runPhases(compilation, {.startAfter = "Schedule", .stopAfter = "", .dumpDirectory = ""})) || isOnGpus)

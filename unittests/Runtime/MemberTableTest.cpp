@@ -50,7 +50,7 @@ Plan makePlan(uint32_t dp, uint32_t tp) {
 
 std::vector<int64_t> tableOf(const Plan &plan, int rank) {
   std::vector<int64_t> table;
-  forEachFirstNumber(plan, rank, [&](uint64_t offset, plan::Element element, int64_t value) {
+  forEachFirstNumber(plan, *plan.programs[0], rank, [&](uint64_t offset, plan::Element element, int64_t value) {
     EXPECT_EQ(offset, 1024 + 8 * table.size());
     EXPECT_EQ(element, plan::Element::I64);
     table.push_back(value);

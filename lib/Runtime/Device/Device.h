@@ -4,6 +4,7 @@
 #define XLC_LIB_RUNTIME_DEVICE_DEVICE_H
 
 #include "Fabric/Mover.h"
+#include "Plan/Plan.h"
 #include "Trace.h"
 
 #include <array>
