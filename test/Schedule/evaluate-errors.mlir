@@ -34,6 +34,7 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
 
 // The loss is summed over all ranks where a timeline evaluates too.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>} {
+func.func private @loss()
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
   // expected-error @+1 {{uses @loss_sum before it is summed over all ranks}}
   sched.scalars @loss

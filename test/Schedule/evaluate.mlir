@@ -5,6 +5,8 @@
 // CHECK: sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> {
 // CHECK: sched.timeline @evaluate_1 stage 1 micro_batches 1 purpose <evaluate> {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
+func.func private @scalars()
+func.func private @loss()
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train_0 stage 0 micro_batches 1 {
   %x = sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> tensor<2xf32>

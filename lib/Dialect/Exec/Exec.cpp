@@ -219,8 +219,7 @@ void BeginOp::forEachWrite(llvm::function_ref<void(PlaceAttr, int64_t, int64_t)>
 /// Numbers of a step are not divided among the ranks that share the program.
 LogicalResult BeginOp::verify() {
   ArrayAttr names = getNumbersAttr(), places = getNumberPlacesAttr();
-  size_t named = names ? names.size() : 0, placed = places ? places.size() : 0;
-  if (named != placed)
+  if (size_t named = names ? names.size() : 0, placed = places ? places.size() : 0; named != placed)
     return emitOpError() << "names " << named << " numbers of the step and " << placed << " places for them";
   auto isOfAllRanks = [](PlaceAttr place) { return place.getStride() == 0; };
   for (auto [group, place] : llvm::enumerate(getPlaces().getAsRange<PlaceAttr>()))

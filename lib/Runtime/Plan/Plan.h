@@ -71,9 +71,7 @@ inline bool isNumber(const plan::StateT &state) {
   return state.kind == plan::StateKind::Counter || state.kind == plan::StateKind::Result ||
          state.kind == plan::StateKind::Index;
 }
-inline bool isOfBucket(const plan::StateT &state) {
-  return !isNumber(state) && state.kind != plan::StateKind::Members;
-}
+inline bool isOfBucket(const plan::StateT &state) { return !isNumber(state) && state.kind != plan::StateKind::Members; }
 
 /// Where a stage keeps a number of a kind and a name; null: it does not.
 inline const plan::Place *findNumber(const Plan &plan, const plan::ProgramT &program, plan::StateKind kind,

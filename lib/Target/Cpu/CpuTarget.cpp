@@ -102,7 +102,6 @@ public:
     return 0;
   }
 
-
   /// Threads share columns as they are.
   FewestSummed fewestSummed() const override { return {.elements = kFewestElements}; }
 
