@@ -6,6 +6,7 @@
 #ifndef XLC_LIB_MEMORY_UPDATEKERNEL_H
 #define XLC_LIB_MEMORY_UPDATEKERNEL_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Dialect/Sched/Sched.h"
 
