@@ -56,7 +56,7 @@ void Executor::startStreams() {
     if (!lane)
       lane = beside.emplace_back(std::make_unique<Lane>(rank, device.besideCalls(), pulseOf(program.steps[i]->stream)))
                  .get();
-    assert((lane == &main || !program.steps[i]->action.AsRun()) && "see PlanChecker::checkStream");
+    assert((lane == &main || !program.steps[i]->action.AsRun()) && "see ProgramChecker::checkStream");
     lane->steps.push_back(i);
     for (uint32_t other : program.steps[i]->after)
       isAwaited[other] = true;

@@ -11,7 +11,7 @@
 // in the order of the ranks.
 //
 // Precondition: one thread runs all functions. The table of slots and operands is shared by all lanes, and functions
-// alone use it. PlanChecker::checkStream refuses a plan of a CPU that runs a function on another
+// alone use it. ProgramChecker::checkStream refuses a plan of a CPU that runs a function on another
 // stream than `compute`. The plan of a GPU may (stream `weights`); it is run inline, which the check ensures too.
 #ifndef XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 #define XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H

@@ -59,7 +59,7 @@ void convertTo(plan::Element element, NpyType type, const char *from, uint64_t c
     return convertFrom<bool>(type, from, count, to);
   case plan::Element::BF16:
   case plan::Element::F16:
-    break; // PlanChecker lets no input be of sixteen bits
+    break; // checkPlan lets no input be of sixteen bits
   }
 }
 

@@ -1,5 +1,6 @@
 // Kernels, functions and the calls in them: operands within their slots' sizes, shapes that a library can take.
-#include "PlanChecker.h"
+#include "Exchanges.h"
+#include "PlanCheckers.h"
 #include "Shapes.h"
 
 #include "xlc/Runtime/Workspace.h"
@@ -34,7 +35,7 @@ bool areLegal(const std::vector<plan::WindowDim> &dims, bool isFull) {
 
 } // namespace
 
-void PlanChecker::checkKernels() {
+void CallChecker::checkKernels() {
   for (const auto &kernel : plan.kernels) {
     bool isLibrary = kernel->library.type != plan::Library::NONE;
     bool isLaunched = !kernel->launches.empty();
@@ -67,7 +68,7 @@ void PlanChecker::checkKernels() {
   }
 }
 
-void PlanChecker::checkContract(const plan::ContractT &c, const std::string &name) {
+void CallChecker::checkContract(const plan::ContractT &c, const std::string &name) {
   require(c.m >= 1 && c.n >= 1 && c.k >= 1, "contraction '{}' is empty", name);
   bool areGood = hasProducts(c.operands) && (c.result == plan::Element::F32 || c.result == c.operands);
   require(areGood, "contraction '{}' is of elements that have no products", name);
@@ -82,13 +83,13 @@ void PlanChecker::checkContract(const plan::ContractT &c, const std::string &nam
           "contraction '{}' has an epilogue that there is not", name);
 }
 
-void PlanChecker::checkFunctions() {
+void CallChecker::checkFunctions() {
   for (const auto &function : plan.functions)
     for (const auto &call : function->calls)
       checkCall(*function, *call);
 }
 
-void PlanChecker::checkCall(const plan::FunctionT &function, const plan::CallT &call) {
+void CallChecker::checkCall(const plan::FunctionT &function, const plan::CallT &call) {
   std::string what = fmt::format("call '{}' of '{}'", call.name, function.name);
   require(call.ins.size() == call.in_bytes.size() && call.outs.size() == call.out_bytes.size() &&
               call.outs.size() == call.accumulate.size() && call.workspace.size() <= 1,
@@ -105,7 +106,7 @@ void PlanChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
 }
 
 /// A collective of the ranks of a stage, from one operand to another.
-void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what) {
+void CallChecker::checkExchange(const plan::CallT &call, const std::string &what) {
   const plan::ExchangeT &exchange = *call.exchange;
   bool adds = exchange.kind == plan::CollectiveKind::reduce_scatter || isReduction(exchange.kind);
   bool isMade = exchange.element <= plan::Element::MAX && !exchange.wire &&
@@ -116,11 +117,11 @@ void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what
     return require(false, "{} is no collective that ranks can do", what);
   require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
           what);
-  auto [src, dst] = bytesOfExchange(exchange);
+  auto [src, dst] = bytesOfExchange(plan, exchange);
   require((Quantity)call.in_bytes[0] >= src && (Quantity)call.out_bytes[0] >= dst, "{} reaches past an operand", what);
 }
 
-std::pair<Quantity, Quantity> PlanChecker::bytesOfExchange(const plan::ExchangeT &exchange) {
+std::pair<Quantity, Quantity> bytesOfExchange(const Plan &plan, const plan::ExchangeT &exchange) {
   bool isTurned = exchange.kind == plan::CollectiveKind::all_to_all;
   bool gathers = isTurned || exchange.kind == plan::CollectiveKind::all_gather;
   bool scatters = isTurned || exchange.kind == plan::CollectiveKind::reduce_scatter;
@@ -148,11 +149,11 @@ Quantity spanOf(std::initializer_list<std::pair<uint64_t, int64_t>> dims, const 
 
 } // namespace
 
-void PlanChecker::covers(const plan::CallT &call, uint64_t bytes, Quantity elements, plan::Element element) {
+void CallChecker::covers(const plan::CallT &call, uint64_t bytes, Quantity elements, plan::Element element) {
   require((Quantity)bytes >= elements * (Quantity)bytesOf(element), "call '{}' reaches past an operand", call.name);
 }
 
-void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel) {
+void CallChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel) {
   auto expect = [&](size_t ins, size_t outs) {
     bool good = call.ins.size() == ins && call.outs.size() == outs;
     require(good, "call '{}' has {} ins and {} outs, '{}' takes {} and {}", call.name, call.ins.size(),
@@ -204,7 +205,7 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
   }
 }
 
-void PlanChecker::checkContractCall(const plan::CallT &call, const plan::ContractT &c) {
+void CallChecker::checkContractCall(const plan::CallT &call, const plan::ContractT &c) {
   covers(call, call.in_bytes[0], spanOf({{c.m, c.a_m}, {c.k, c.a_k}}, c.batch, &plan::BatchDim::a), c.operands);
   covers(call, call.in_bytes[1], spanOf({{c.k, c.b_k}, {c.n, c.b_n}}, c.batch, &plan::BatchDim::b), c.operands);
   Quantity ofResult = spanOf({{c.m, c.y_m}, {c.n, c.y_n}}, c.batch, &plan::BatchDim::y);
@@ -219,7 +220,7 @@ void PlanChecker::checkContractCall(const plan::CallT &call, const plan::Contrac
           call.name);
 }
 
-void PlanChecker::checkScatterIntoCall(const plan::CallT &call, const plan::ScatterIntoT &s) {
+void CallChecker::checkScatterIntoCall(const plan::CallT &call, const plan::ScatterIntoT &s) {
   require(isInteger(s.index), "call '{}' has indices that are no integers", call.name);
   require(s.distinct > 0, "call '{}' has no indices", call.name);
   require(s.element == plan::Element::F32 || isInteger(s.element), "call '{}' cannot scatter elements of this type",
@@ -234,7 +235,7 @@ void PlanChecker::checkScatterIntoCall(const plan::CallT &call, const plan::Scat
 }
 
 /// Its operands are contiguous, so their sizes say all.
-void PlanChecker::checkScatterCall(const plan::CallT &call, const plan::ScatterAddT &s) {
+void CallChecker::checkScatterCall(const plan::CallT &call, const plan::ScatterAddT &s) {
   require(isInteger(s.index), "call '{}' has indices that are no integers", call.name);
   require(s.distinct > 0, "call '{}' has no indices", call.name);
   covers(call, call.in_bytes[0], (Quantity)s.distinct * s.indices * (s.per_element ? s.width : 1), s.index);
@@ -245,7 +246,7 @@ void PlanChecker::checkScatterCall(const plan::CallT &call, const plan::ScatterA
 }
 
 /// Convolutions and pools, likewise.
-void PlanChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel) {
+void CallChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel) {
   const plan::ConvolutionT *c = kernel.library.AsConvolution();
   plan::Element element = c ? c->element : plan::Element::F32;
   auto bytes = [&](std::initializer_list<uint64_t> sizes, const std::vector<plan::WindowDim> &dims,

@@ -1,300 +1,36 @@
-// See PlanChecker.h. The mesh comes first: everything else divides by its sizes.
-#include "PlanChecker.h"
-#include "xlc/Runtime/CpuLevel.h"
-#include "xlc/Runtime/Limits.h"
-#include "xlc/Runtime/States.h"
-
-#include <algorithm>
-#include <cctype>
-#include <cmath>
+// See PlanCheckers.h. The mesh comes first: everything else divides by its sizes.
+#include "PlanCheckers.h"
 
 namespace xlc::runtime {
 
-void PlanChecker::checkAll() {
-  checkSizes();
+void checkPlan(const Plan &plan, uint64_t kernelCount) {
+  std::vector<std::string> problems;
+  TableChecker tables(plan, problems);
+  MeetingChecker meetings(plan, problems);
+  auto programs = [&](auto check) {
+    for (const auto &each : plan.programs)
+      if (problems.empty())
+        check(*each);
+  };
+  tables.checkSizes();
+  if (problems.empty())
+    tables.checkStages(), tables.checkMesh();
   if (problems.empty()) {
-    checkStages();
-    checkMesh();
-  }
-  if (problems.empty()) {
-    checkStorage();
-    checkKernels();
-    checkFunctions();
+    CallChecker calls(plan, kernelCount, problems);
+    tables.checkStorage();
+    calls.checkKernels(), calls.checkFunctions();
     for (const auto &each : plan.programs) {
-      program = each.get(), stage = program->stage;
-      checkProgramStorage();
-      checkProgram();
+      ProgramChecker program(plan, *each, problems);
+      program.checkStorage(), program.checkActions();
     }
   }
-  for (const auto &each : plan.programs)
-    if (problems.empty())
-      checkShared(*each);
+  programs([&](const plan::ProgramT &each) { meetings.checkShared(each); });
   for (plan::Purpose purpose : plan::EnumValuesPurpose())
     if (problems.empty())
-      checkMeetings(purpose);
-  for (const auto &each : plan.programs)
-    if (problems.empty()) {
-      program = each.get(), stage = program->stage;
-      checkOrder();
-    }
+      meetings.checkMeetings(purpose);
+  programs([&](const plan::ProgramT &each) { ProgramChecker(plan, each, problems).checkOrder(); });
   if (!problems.empty())
     throw Rejected(fmt::format("error: the plan in this program is damaged:\n  {}", fmt::join(problems, "\n  ")));
 }
-
-void PlanChecker::checkPlace(const plan::Place *place, Quantity bytes, const std::string &what, Quantity from) {
-  if (!place)
-    return require(false, "{} has no place", what);
-  for (Quantity shard : {(Quantity)0, (Quantity)plan.mesh->shards() - 1})
-    require(isInArena((Quantity)place->offset() + shard * place->stride() + from, bytes),
-            "{} leaves the arena of {} bytes", what, program->arena);
-  require(place->buffer() < program->buffers.size(), "{} names buffer {} of {}", what, place->buffer(),
-          program->buffers.size());
-}
-
-void PlanChecker::checkSizes() {
-  constexpr auto mostRanks = (uint64_t)kMostRanks;
-  if (!plan.mesh)
-    return require(false, "no mesh");
-  uint64_t pp = plan.mesh->pp(), dp = plan.mesh->dp(), tp = plan.mesh->tp(), shards = plan.mesh->shards();
-  require(std::min({pp, dp, tp}) >= 1 && std::max({pp, dp, tp}) <= mostRanks && pp * dp * tp <= mostRanks,
-          "{} ranks (pp {}, dp {}, tp {})", (Quantity)pp * dp * tp > mostRanks ? "too many" : "0", pp, dp, tp);
-  require(shards >= 1 && dp % std::max<uint64_t>(shards, 1) == 0, "{} shards for {} ranks", shards, dp);
-  require(plan.micro >= 1 && plan.micro_batches >= 1, "{} micro-batches of {} samples", plan.micro_batches, plan.micro);
-  require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "processors of an unknown level");
-  require(plan.threads >= 1 && plan.threads <= kMostThreads, "{} threads", plan.threads);
-  require(plan.gpu.empty() || !plan.overlap, "threads for the streams of a GPU");
-  require(plan.alignment >= 1 && plan.alignment <= 1 << 20 && (plan.alignment & (plan.alignment - 1)) == 0,
-          "an alignment of {}", plan.alignment);
-  require(!plan.traffic.empty(), "no traffic");
-  for (const auto &traffic : plan.traffic)
-    require(traffic->axis <= plan::Axis::MAX, "traffic of an unknown axis");
-  for (const auto &each : plan.programs)
-    require(each->arena >= 1 && each->arena <= (uint64_t)1 << 46, "an arena of {} bytes", each->arena);
-}
-
-/// One program for each stage, of each purpose that there is. All plans train.
-void PlanChecker::checkStages() {
-  uint32_t pp = plan.mesh->pp();
-  for (plan::Purpose purpose : plan::EnumValuesPurpose()) {
-    std::vector<uint64_t> ofStage(pp);
-    uint64_t count = 0;
-    for (const auto &each : plan.programs)
-      if (each->purpose == purpose) {
-        ++count;
-        if (each->stage < pp)
-          ++ofStage[each->stage];
-      }
-    bool isThere = count > 0 || purpose == plan::Purpose::train;
-    require(!isThere || (count == pp && std::ranges::count(ofStage, 1u) == pp), "{} programs for {} stages", count, pp);
-  }
-  for (const auto &each : plan.programs)
-    require(each->purpose <= plan::Purpose::MAX, "a program of an unknown purpose");
-}
-
-void PlanChecker::checkShared(const plan::ProgramT &other) {
-  const plan::ProgramT &trained = *findProgram(plan, plan::Purpose::train, other.stage);
-  require(other.arena == trained.arena, "stage {} has arenas of {} and {} bytes", other.stage, trained.arena,
-          other.arena);
-  for (const auto &home : other.states) {
-    const plan::StateT &state = *plan.states[home->state];
-    auto isSame = [&](const auto &known) {
-      return known->state == home->state && known->place->offset() == home->place->offset() &&
-             known->place->stride() == home->place->stride();
-    };
-    bool isOwn = state.kind == plan::StateKind::Index; // nobody else has to find it
-    require(isOwn || std::ranges::any_of(trained.states, isSame), "stage {} has {} in two places", other.stage,
-            describeState(state));
-  }
-}
-
-void PlanChecker::checkMesh() {
-  require(plan.rank_groups.size() <= 1024, "{} groups of ranks", plan.rank_groups.size());
-  for (size_t i = 0; i < plan.rank_groups.size() && problems.empty(); ++i)
-    checkGroup(*plan.rank_groups[i], i);
-}
-
-/// The groups of all ranks that take part must cut these into sets, in which each rank has its own index.
-void PlanChecker::checkGroup(const plan::RankGroupT &group, size_t number) {
-  bool isOrdered = std::is_sorted(group.stages.begin(), group.stages.end(), std::less_equal<>());
-  Quantity size = std::max<Quantity>(1, group.stages.size());
-  bool isSmall = group.digits.size() % 2 == 0 && group.digits.size() <= 8 && group.axis <= plan::Axis::MAX;
-  for (size_t i = 0; isSmall && i < group.digits.size(); i += 2) {
-    size *= group.digits[i];
-    isSmall = group.digits[i] >= 1 && group.digits[i + 1] >= 1 &&
-              (uint64_t)group.digits[i] * group.digits[i + 1] <= stageRanks(plan) && size <= rankCount(plan);
-  }
-  if (!isSmall || !isOrdered || (!group.stages.empty() && group.stages.back() >= plan.mesh->pp()))
-    return require(false, "group {} is no group of {} ranks", number, rankCount(plan));
-  std::vector<bool> isMember(rankCount(plan));
-  bool isPartition = true;
-  for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
-    if (isMember[rank] || !takesPart(group, (uint32_t)rank / stageRanks(plan)))
-      continue;
-    std::vector<int> members = membersOf(group, plan, rank);
-    for (size_t i = 0; i < members.size() && isPartition; ++i) {
-      isPartition = members[i] >= 0 && (uint32_t)members[i] < rankCount(plan) && !isMember[members[i]] &&
-                    indexIn(group, plan, members[i]) == i;
-      if (isPartition)
-        isMember[members[i]] = true;
-    }
-  }
-  require(isPartition, "group {} has ranks twice", number);
-}
-
-void PlanChecker::checkStorage() {
-  if (const auto &scale = plan.loss_scale)
-    require(scale->initial > 0 && scale->min > 0 && scale->initial >= scale->min &&
-                std::isfinite((float)scale->initial) && (float)scale->min > 0 && scale->window > 0 &&
-                scale->hysteresis > 0,
-            "a loss scale that begins with {}, not below {}, moves after {} good steps or {} others", scale->initial,
-            scale->min, scale->window, scale->hysteresis);
-  for (const auto &bucket : plan.buckets)
-    require((Quantity)bucket->shard_elements * plan.mesh->shards() >= (Quantity)bucket->elements,
-            "bucket '{}' is larger than its shards", bucket->name);
-  for (size_t i = 0; i < plan.states.size(); ++i)
-    checkState(*plan.states[i], i);
-  for (const auto &parameter : plan.parameters)
-    checkParameter(*parameter);
-  checkOverlaps();
-  for (const auto &input : plan.inputs) {
-    Quantity elements = 1, limit = (int64_t)1 << 46;
-    for (uint64_t dim : input->row_shape)
-      elements = std::min<Quantity>(elements * dim, limit);
-    require(elements < limit, "a row of input '{}' is larger than any arena", input->name);
-    require(input->element <= plan::Element::I1, "input '{}' has a type that no file of data has", input->name);
-  }
-}
-
-std::optional<Quantity> PlanChecker::pieceElements(const plan::ParameterT &parameter) {
-  constexpr Quantity limit = kLargestArena;
-  Quantity elements = 1;
-  const plan::LayoutT *layout = parameter.layout.get();
-  if (layout && (layout->dim >= parameter.shape.size() || layout->group >= plan.rank_groups.size() ||
-                 !plan.rank_groups[layout->group]->stages.empty() || layout->outer < 1 ||
-                 parameter.shape[layout->dim] % layout->outer != 0))
-    return std::nullopt;
-  for (size_t i = 0; i < parameter.shape.size(); ++i) {
-    Quantity size = parameter.shape[i];
-    if (layout && i == layout->dim) {
-      Quantity parts = groupSize(*plan.rank_groups[layout->group]), run = size / layout->outer;
-      size = (run + parts - 1) / parts * layout->outer;
-    }
-    elements = std::min(elements * size, limit);
-  }
-  return elements;
-}
-
-void PlanChecker::checkState(const plan::StateT &state, size_t number) {
-  using plan::StateKind;
-  if (state.kind > StateKind::MAX || state.begins > plan::Beginning::MAX)
-    return require(false, "state {}, '{}', is of an unknown kind", number, state.name);
-  bool isIndex = state.kind == StateKind::Index,
-       isNumber = state.kind == StateKind::Counter || state.kind == StateKind::Result,
-       isTable = state.kind == StateKind::Members;
-  require(state.bucket.has_value() == (!isIndex && !isNumber) && state.group.has_value() == isIndex &&
-              (!state.bucket || *state.bucket < plan.buckets.size()) &&
-              (!state.group || *state.group < plan.rank_groups.size()),
-          "state {}, '{}', is of bucket {} of {} and group {} of {}", number, state.name,
-          state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
-          state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
-  require(isIndex || isTable ? state.element == plan::Element::I64
-          : isNumber         ? state.element == scalarElement
-                             : isFloat(state.element),
-          "state {}, '{}', is of type {}", number, state.name, nameOf(state.element));
-  require((state.begins != plan::Beginning::Index || isIndex) &&
-              (state.begins == plan::Beginning::Members) == isTable &&
-              (state.begins != plan::Beginning::Parameters || isOfBucket(state)),
-          "state {}, '{}', begins with {}", number, state.name, plan::EnumNameBeginning(state.begins));
-  bool isTwice = std::any_of(plan.states.begin(), plan.states.begin() + (ptrdiff_t)number, [&](const auto &other) {
-    return other->kind == state.kind && other->name == state.name && other->bucket == state.bucket &&
-           other->group == state.group;
-  });
-  require(!isTwice, "state {}, '{}', is there twice", number, state.name);
-}
-
-void PlanChecker::checkParameter(const plan::ParameterT &parameter) {
-  if (parameter.bucket >= plan.buckets.size())
-    return require(false, "parameter '{}' is in bucket {} of {}", parameter.name, parameter.bucket,
-                   plan.buckets.size());
-  require((Quantity)parameter.offset + parameter.elements <= (Quantity)plan.buckets[parameter.bucket]->elements,
-          "parameter '{}' leaves its bucket", parameter.name);
-  std::optional<Quantity> elements = pieceElements(parameter);
-  require(elements.has_value(), "parameter '{}' cannot be cut as its layout says", parameter.name);
-  require(!elements || *elements == (Quantity)parameter.elements, "parameter '{}' has {} elements and another shape",
-          parameter.name, parameter.elements);
-  auto isStored = [&](const auto &each) {
-    return std::any_of(each->states.begin(), each->states.end(), [&](const auto &home) {
-      return home->state < plan.states.size() && isRead(*plan.states[home->state]) &&
-             plan.states[home->state]->bucket == parameter.bucket;
-    });
-  };
-  require(std::any_of(plan.programs.begin(), plan.programs.end(), isStored), "no stage holds parameter '{}'",
-          parameter.name);
-}
-
-/// Each element of a bucket belongs to one parameter at most.
-void PlanChecker::checkOverlaps() {
-  std::vector<const plan::ParameterT *> sorted;
-  sorted.reserve(plan.parameters.size());
-  for (const auto &parameter : plan.parameters)
-    sorted.push_back(parameter.get());
-  std::ranges::sort(sorted, {}, [](const plan::ParameterT *each) { return std::pair(each->bucket, each->offset); });
-  for (size_t i = 1; i < sorted.size(); ++i) {
-    const plan::ParameterT &before = *sorted[i - 1], &after = *sorted[i];
-    require(before.bucket != after.bucket || (Quantity)before.offset + before.elements <= (Quantity)after.offset,
-            "parameters '{}' and '{}' overlap in their bucket", before.name, after.name);
-  }
-}
-
-/// "state 'm' of bucket 'bucket_0'", "bucket 'bucket_0'", "the loss".
-std::string PlanChecker::describeState(const plan::StateT &state) const {
-  std::string bucket = state.bucket && *state.bucket < plan.buckets.size()
-                           ? fmt::format("bucket '{}'", plan.buckets[*state.bucket]->name)
-                           : "";
-  switch (state.kind) {
-  case plan::StateKind::Value:
-  case plan::StateKind::RunningAverage:
-    return bucket;
-  case plan::StateKind::Optimizer:
-    return fmt::format("state '{}' of {}", state.name, bucket);
-  case plan::StateKind::Counter:
-    return fmt::format("counter '{}'", state.name);
-  case plan::StateKind::Result:
-    return fmt::format("the {} of a step", state.name);
-  case plan::StateKind::Index:
-    return "an index";
-  default: { // "the master of bucket 'bucket_0'"
-    std::string kind = plan::EnumNameStateKind(state.kind);
-    kind[0] = (char)std::tolower(kind[0]);
-    return fmt::format("the {} of {}", kind, bucket);
-  }
-  }
-}
-
-uint64_t PlanChecker::countElements(const plan::StateT &state) const {
-  if (!state.bucket || *state.bucket >= plan.buckets.size())
-    return 1;
-  if (state.kind == plan::StateKind::Members)
-    return (uint64_t)elementsOfMemberTable(std::ranges::count_if(
-        plan.parameters, [&](const auto &parameter) { return parameter->bucket == *state.bucket; }));
-  return keptElements(*plan.buckets[*state.bucket], state.extent);
-}
-
-void PlanChecker::checkProgramStorage() {
-  for (const auto &buffer : program->buffers)
-    require(isInArena((Quantity)buffer->offset, (Quantity)buffer->size), "buffer '{}' leaves the arena", buffer->name);
-  for (const auto &home : program->states) {
-    if (home->state >= plan.states.size()) {
-      require(false, "stage {} holds state {} of {}", stage, home->state, plan.states.size());
-      continue;
-    }
-    const plan::StateT &state = *plan.states[home->state];
-    if (state.group)
-      checkCollective(*state.group, "an index");
-    checkPlace(home->place.get(), (Quantity)bytesOf(state.element) * countElements(state), describeState(state));
-  }
-}
-
-void checkPlan(const Plan &plan, uint64_t kernelCount) { PlanChecker(plan, kernelCount).checkAll(); }
 
 } // namespace xlc::runtime

@@ -1,41 +1,101 @@
-// The actions of each stage, and the stages against each other: every message and every collective of several stages
-// has its counterpart, in an order in which all stages come to their end.
-#include "PlanChecker.h"
+// What a stage keeps where, and its actions.
+#include "PlanCheckers.h"
 #include "xlc/Runtime/States.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace xlc::runtime {
 
-void PlanChecker::checkProgram() {
-  for (size_t i = 0; i < program->steps.size(); ++i) {
-    checkStep(*program->steps[i]);
-    checkStream(*program->steps[i], i);
+void ProgramChecker::checkPlace(const plan::Place *place, Quantity bytes, const std::string &what, Quantity from) {
+  if (!place)
+    return require(false, "{} has no place", what);
+  for (Quantity shard : {(Quantity)0, (Quantity)plan.mesh->shards() - 1})
+    require(isInArena((Quantity)place->offset() + shard * place->stride() + from, bytes),
+            "{} leaves the arena of {} bytes", what, program.arena);
+  require(place->buffer() < program.buffers.size(), "{} names buffer {} of {}", what, place->buffer(),
+          program.buffers.size());
+}
+
+std::string describeState(const Plan &plan, const plan::StateT &state) {
+  std::string bucket = state.bucket && *state.bucket < plan.buckets.size()
+                           ? fmt::format("bucket '{}'", plan.buckets[*state.bucket]->name)
+                           : "";
+  switch (state.kind) {
+  case plan::StateKind::Value:
+  case plan::StateKind::RunningAverage:
+    return bucket;
+  case plan::StateKind::Optimizer:
+    return fmt::format("state '{}' of {}", state.name, bucket);
+  case plan::StateKind::Counter:
+    return fmt::format("counter '{}'", state.name);
+  case plan::StateKind::Result:
+    return fmt::format("the {} of a step", state.name);
+  case plan::StateKind::Index:
+    return "an index";
+  default: { // "the master of bucket 'bucket_0'"
+    std::string kind = plan::EnumNameStateKind(state.kind);
+    kind[0] = (char)std::tolower(kind[0]);
+    return fmt::format("the {} of {}", kind, bucket);
+  }
+  }
+}
+
+/// That a rank has of it.
+static uint64_t countElements(const Plan &plan, const plan::StateT &state) {
+  if (!state.bucket || *state.bucket >= plan.buckets.size())
+    return 1;
+  if (state.kind == plan::StateKind::Members)
+    return (uint64_t)elementsOfMemberTable(std::ranges::count_if(
+        plan.parameters, [&](const auto &parameter) { return parameter->bucket == *state.bucket; }));
+  return keptElements(*plan.buckets[*state.bucket], state.extent);
+}
+
+void ProgramChecker::checkStorage() {
+  for (const auto &buffer : program.buffers)
+    require(isInArena((Quantity)buffer->offset, (Quantity)buffer->size), "buffer '{}' leaves the arena", buffer->name);
+  for (const auto &home : program.states) {
+    if (home->state >= plan.states.size()) {
+      require(false, "stage {} holds state {} of {}", stage, home->state, plan.states.size());
+      continue;
+    }
+    const plan::StateT &state = *plan.states[home->state];
+    if (state.group)
+      checkCollective(*state.group, "an index");
+    checkPlace(home->place.get(), (Quantity)bytesOf(state.element) * countElements(plan, state),
+               describeState(plan, state));
+  }
+}
+
+void ProgramChecker::checkActions() {
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    checkStep(*program.steps[i]);
+    checkStream(*program.steps[i], i);
   }
   auto find = [&](const plan::ProgramT &of, plan::StateKind kind, std::string_view name) {
     bool isKnown = std::ranges::all_of(of.states, [&](const auto &home) { return home->state < plan.states.size(); });
     return isKnown && findNumber(plan, of, kind, name) != nullptr;
   };
-  bool hasNorm = find(*program, plan::StateKind::Result, kNormResult);
-  require(find(*program, plan::StateKind::Counter, kAppliedCounter) == hasNorm, "stage {} {}", stage,
+  bool hasNorm = find(program, plan::StateKind::Result, kNormResult);
+  require(find(program, plan::StateKind::Counter, kAppliedCounter) == hasNorm, "stage {} {}", stage,
           hasNorm ? "has a gradient norm, and does not say whether a step is applied"
                   : "says whether a step is applied, and has no gradient norm");
-  bool trains = program->purpose == plan::Purpose::train;
+  bool trains = program.purpose == plan::Purpose::train;
   bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(), [&](const auto &each) {
-    return each->purpose == program->purpose && find(*each, plan::StateKind::Result, kLossResult) &&
+    return each->purpose == program.purpose && find(*each, plan::StateKind::Result, kLossResult) &&
            (!trains || find(*each, plan::StateKind::Result, kNormResult));
   });
   require(isShown, "no stage has a loss{}", trains ? " and a gradient norm" : " where it evaluates");
 }
 
-void PlanChecker::checkCollective(uint32_t group, const std::string &what) {
+void ProgramChecker::checkCollective(uint32_t group, const std::string &what) {
   if (group >= plan.rank_groups.size())
     return require(false, "{} is of group {} of {}", what, group, plan.rank_groups.size());
   require(takesPart(*plan.rank_groups[group], stage), "{} is of a group in which stage {} has no part", what, stage);
 }
 
 /// A collective between places.
-void PlanChecker::checkExchange(const plan::ExchangeT &exchange, const std::string &what) {
+void ProgramChecker::checkExchange(const plan::ExchangeT &exchange, const std::string &what) {
   checkCollective(exchange.group, what);
   require(hasSum(exchange.element), "{} is of elements without a sum", what);
   bool sums =
@@ -45,19 +105,19 @@ void PlanChecker::checkExchange(const plan::ExchangeT &exchange, const std::stri
   require(exchange.kind <= plan::CollectiveKind::MAX, "{} is no collective that ranks can do", what);
   if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX)
     return;
-  auto [src, dst] = bytesOfExchange(exchange);
+  auto [src, dst] = bytesOfExchange(plan, exchange);
   checkPlace(exchange.src.get(), src, what);
   checkPlace(exchange.dst.get(), dst, what);
 }
 
-void PlanChecker::checkTransfer(const plan::Place *place, Quantity bytes, uint32_t peer, const std::string &what) {
+void ProgramChecker::checkTransfer(const plan::Place *place, Quantity bytes, uint32_t peer, const std::string &what) {
   checkPlace(place, bytes, what);
   require(peer < plan.mesh->pp() && peer != stage, "{} is between stage {} and stage {} of {}", what, stage, peer,
           plan.mesh->pp());
 }
 
 /// Places for all numbers of a group, and for those that the step has once.
-void PlanChecker::checkBegin(const plan::BeginT &begin, const std::string &what) {
+void ProgramChecker::checkBegin(const plan::BeginT &begin, const std::string &what) {
   require(begin.places.size() == plan.groups.size(), "{} has {} places for {} optimizer groups", what,
           begin.places.size(), plan.groups.size());
   for (const plan::Place &place : begin.places)
@@ -78,7 +138,7 @@ void PlanChecker::checkBegin(const plan::BeginT &begin, const std::string &what)
           plan.loss_scale ? "has no place for the loss scale" : "has a place for a loss scale that there is not");
 }
 
-void PlanChecker::checkStep(const plan::StepT &step) {
+void ProgramChecker::checkStep(const plan::StepT &step) {
   std::string what = fmt::format("action '{}'", step.label);
   const plan::ActionUnion &action = step.action;
   if (const auto *begin = action.AsBegin()) {
@@ -102,7 +162,7 @@ void PlanChecker::checkStep(const plan::StepT &step) {
 
 /// A step waits for earlier ones alone. What runs functions is on one stream, on a GPU on two, and what ranks exchange beside
 /// it on others.
-void PlanChecker::checkStream(const plan::StepT &step, size_t index) {
+void ProgramChecker::checkStream(const plan::StepT &step, size_t index) {
   require(step.stream <= plan::Stream::MAX, "action '{}' is on stream {} of {}", step.label, (int)step.stream,
           (int)plan::Stream::MAX + 1);
   const auto *run = step.action.AsRun();
@@ -117,7 +177,7 @@ void PlanChecker::checkStream(const plan::StepT &step, size_t index) {
     require(other < index, "action '{}' is number {}, and comes after number {}", step.label, index, other);
 }
 
-void PlanChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
+void ProgramChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
   require(load.inputs.size() == load.places.size(), "{} has inputs without places", label);
   require(load.micro_batch < plan.micro_batches, "{} loads micro-batch {} of {}", label, load.micro_batch,
           plan.micro_batches);
@@ -131,7 +191,7 @@ void PlanChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
   }
 }
 
-void PlanChecker::checkRun(const plan::RunT &run, const std::string &label) {
+void ProgramChecker::checkRun(const plan::RunT &run, const std::string &label) {
   if (run.function >= plan.functions.size())
     return require(false, "{} runs function {} of {}", label, run.function, plan.functions.size());
   const plan::FunctionT &function = *plan.functions[run.function];
@@ -149,79 +209,6 @@ void PlanChecker::checkRun(const plan::RunT &run, const std::string &label) {
     check(call->outs, call->out_bytes);
     check(call->workspace, {call->workspace_bytes});
   }
-}
-
-namespace {
-
-/// What a stage does together with other stages.
-struct Rendezvous {
-  const plan::StepT *step;
-  const plan::SendT *send = nullptr;
-  const plan::ReceiveT *receive = nullptr;
-  const plan::ExchangeT *reduce = nullptr;
-
-  /// Nothing where the stage acts by itself.
-  static std::optional<Rendezvous> of(const plan::StepT &step, const Plan &plan) {
-    Rendezvous rendezvous{&step, step.action.AsSend(), step.action.AsReceive(), step.action.AsExchange()};
-    bool isShared = rendezvous.reduce && !plan.rank_groups[rendezvous.reduce->group]->stages.empty();
-    if (rendezvous.send || rendezvous.receive || isShared)
-      return rendezvous;
-    return std::nullopt;
-  }
-};
-
-bool isSameReduction(const Rendezvous &one, const Rendezvous &other) {
-  const plan::ExchangeT *a = one.reduce, *b = other.reduce;
-  return a && b && one.step->stream == other.step->stream && a->kind == b->kind && a->group == b->group &&
-         a->outer == b->outer && a->chunk == b->chunk && a->element == b->element && a->wire == b->wire;
-}
-
-} // namespace
-
-/// Runs the stages' lists of rendezvous against each other until all are at their end, or none can go on.
-void PlanChecker::checkMeetings(plan::Purpose purpose) {
-  std::vector<std::vector<Rendezvous>> lists(plan.mesh->pp());
-  for (uint32_t i = 0; i < lists.size(); ++i) {
-    const plan::ProgramT *ofStage = findProgram(plan, purpose, i);
-    if (!ofStage)
-      return;
-    for (const auto &step : ofStage->steps) {
-      if (std::optional<Rendezvous> rendezvous = Rendezvous::of(*step, plan))
-        lists[i].push_back(*rendezvous);
-      const auto *exchange = step->action.AsExchange();
-      require(!exchange || plan.rank_groups[exchange->group]->stages.empty() || isReduction(exchange->kind),
-              "action '{}' gathers or scatters over several stages", step->label);
-    }
-  }
-  std::vector<size_t> at(lists.size());
-  auto next = [&](uint32_t i) -> const Rendezvous * { return at[i] < lists[i].size() ? &lists[i][at[i]] : nullptr; };
-  auto meet = [&](uint32_t i) {
-    const Rendezvous &mine = *next(i);
-    if (mine.receive)
-      return false; // the sender sees to it
-    if (mine.send) {
-      const Rendezvous *other = next(mine.send->peer);
-      bool fits = other && other->receive && other->receive->peer == i &&
-                  other->receive->message == mine.send->message && other->receive->bytes == mine.send->bytes;
-      if (fits)
-        ++at[i], ++at[mine.send->peer];
-      return fits;
-    }
-    const std::vector<uint32_t> &stages = plan.rank_groups[mine.reduce->group]->stages;
-    bool fits = std::all_of(stages.begin(), stages.end(),
-                            [&](uint32_t other) { return next(other) && isSameReduction(*next(other), mine); });
-    for (size_t k = 0; fits && k < stages.size(); ++k)
-      ++at[stages[k]];
-    return fits;
-  };
-  for (bool isMoving = true; isMoving;) {
-    isMoving = false;
-    for (uint32_t i = 0; i < lists.size(); ++i)
-      while (next(i) && meet(i))
-        isMoving = true;
-  }
-  for (uint32_t i = 0; i < lists.size(); ++i)
-    require(!next(i), "stage {} waits forever at action '{}'", i, next(i) ? next(i)->step->label : "");
 }
 
 } // namespace xlc::runtime

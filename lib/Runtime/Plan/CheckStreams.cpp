@@ -1,6 +1,6 @@
 // Whether the streams of a program may run beside each other: what one writes and another touches is ordered by what the actions come
 // `after`. The compiler's gate (lib/Memory/VerifyStreams.cpp) asks it of the IR; this asks it of the plan that was made from that.
-#include "PlanChecker.h"
+#include "PlanCheckers.h"
 #include "xlc/Support/StreamRaces.h"
 
 #include <map>
@@ -100,14 +100,14 @@ private:
 
 } // namespace
 
-void PlanChecker::checkOrder() {
+void ProgramChecker::checkOrder() {
   std::vector<std::vector<ByteAccess>> touched;
   ActionBytes bytesOfAction(plan);
   ByteSet besideCompute; // other bytes have the order of one stream
-  for (const auto &step : program->steps) {
+  for (const auto &step : program.steps) {
     std::pair<uint64_t, uint64_t> exchanged;
     if (const auto *exchange = step->action.AsExchange()) {
-      auto [src, dst] = bytesOfExchange(*exchange);
+      auto [src, dst] = bytesOfExchange(plan, *exchange);
       exchanged = {(uint64_t)src.clamp(), (uint64_t)dst.clamp()};
     }
     touched.push_back(bytesOfAction.of(step->action, exchanged));
@@ -116,18 +116,18 @@ void PlanChecker::checkOrder() {
         besideCompute.add(access.bytes);
   }
   StreamRaces<kStreams> races;
-  for (size_t i = 0; i < program->steps.size(); ++i) {
-    const plan::StepT &step = *program->steps[i];
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const plan::StepT &step = *program.steps[i];
     if (step.stream == plan::Stream::compute)
       std::erase_if(touched[i], [&](const ByteAccess &access) { return !besideCompute.meets(access.bytes); });
     std::optional<StreamRace> race = races.add((size_t)step.stream, step.after, touched[i]);
     if (!race)
       continue;
     auto named = [&](const plan::StepT &racing, int64_t buffer) {
-      return RacingAction{racing.label, plan::EnumNameStream(racing.stream), program->buffers[(size_t)buffer]->name};
+      return RacingAction{racing.label, plan::EnumNameStream(racing.stream), program.buffers[(size_t)buffer]->name};
     };
     return require(false, "stage {}: {}", stage,
-                   describe(*race, named(step, race->buffer), named(*program->steps[race->other], race->otherBuffer)));
+                   describe(*race, named(step, race->buffer), named(*program.steps[race->other], race->otherBuffer)));
   }
 }
 

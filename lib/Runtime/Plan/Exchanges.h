@@ -10,6 +10,11 @@ inline bool isSum(plan::CollectiveKind kind) {
   return kind != plan::CollectiveKind::all_gather && kind != plan::CollectiveKind::all_to_all;
 }
 
+/// Whether all ranks get the result: an all_reduce of any kind.
+inline bool isReduction(plan::CollectiveKind kind) {
+  return kind == plan::CollectiveKind::all_reduce || kind == plan::CollectiveKind::all_reduce_max;
+}
+
 /// visit(exchange, stream) for the collectives of a program, those within its functions included.
 template <class Visit> void forEachExchange(const Plan &plan, const plan::ProgramT &program, Visit visit) {
   for (const auto &step : program.steps) {

@@ -1,0 +1,192 @@
+// Mesh, groups of ranks, and which parameters and states there are.
+#include "PlanCheckers.h"
+#include "xlc/Runtime/CpuLevel.h"
+#include "xlc/Runtime/Limits.h"
+#include "xlc/Runtime/States.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+namespace xlc::runtime {
+
+void TableChecker::checkSizes() {
+  constexpr auto mostRanks = (uint64_t)kMostRanks;
+  if (!plan.mesh)
+    return require(false, "no mesh");
+  uint64_t pp = plan.mesh->pp(), dp = plan.mesh->dp(), tp = plan.mesh->tp(), shards = plan.mesh->shards();
+  require(std::min({pp, dp, tp}) >= 1 && std::max({pp, dp, tp}) <= mostRanks && pp * dp * tp <= mostRanks,
+          "{} ranks (pp {}, dp {}, tp {})", (Quantity)pp * dp * tp > mostRanks ? "too many" : "0", pp, dp, tp);
+  require(shards >= 1 && dp % std::max<uint64_t>(shards, 1) == 0, "{} shards for {} ranks", shards, dp);
+  require(plan.micro >= 1 && plan.micro_batches >= 1, "{} micro-batches of {} samples", plan.micro_batches, plan.micro);
+  require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "processors of an unknown level");
+  require(plan.threads >= 1 && plan.threads <= kMostThreads, "{} threads", plan.threads);
+  require(plan.gpu.empty() || !plan.overlap, "threads for the streams of a GPU");
+  require(plan.alignment >= 1 && plan.alignment <= 1 << 20 && (plan.alignment & (plan.alignment - 1)) == 0,
+          "an alignment of {}", plan.alignment);
+  require(!plan.traffic.empty(), "no traffic");
+  for (const auto &traffic : plan.traffic)
+    require(traffic->axis <= plan::Axis::MAX, "traffic of an unknown axis");
+  for (const auto &each : plan.programs)
+    require(each->arena >= 1 && each->arena <= (uint64_t)1 << 46, "an arena of {} bytes", each->arena);
+}
+
+/// One program for each stage, of each purpose that there is. All plans train.
+void TableChecker::checkStages() {
+  uint32_t pp = plan.mesh->pp();
+  for (plan::Purpose purpose : plan::EnumValuesPurpose()) {
+    std::vector<uint64_t> ofStage(pp);
+    uint64_t count = 0;
+    for (const auto &each : plan.programs)
+      if (each->purpose == purpose) {
+        ++count;
+        if (each->stage < pp)
+          ++ofStage[each->stage];
+      }
+    bool isThere = count > 0 || purpose == plan::Purpose::train;
+    require(!isThere || (count == pp && std::ranges::count(ofStage, 1u) == pp), "{} programs for {} stages", count, pp);
+  }
+  for (const auto &each : plan.programs)
+    require(each->purpose <= plan::Purpose::MAX, "a program of an unknown purpose");
+}
+
+void TableChecker::checkMesh() {
+  require(plan.rank_groups.size() <= 1024, "{} groups of ranks", plan.rank_groups.size());
+  for (size_t i = 0; i < plan.rank_groups.size() && problems.empty(); ++i)
+    checkGroup(*plan.rank_groups[i], i);
+}
+
+/// The groups of all ranks that take part must cut these into sets, in which each rank has its own index.
+void TableChecker::checkGroup(const plan::RankGroupT &group, size_t number) {
+  bool isOrdered = std::is_sorted(group.stages.begin(), group.stages.end(), std::less_equal<>());
+  Quantity size = std::max<Quantity>(1, group.stages.size());
+  bool isSmall = group.digits.size() % 2 == 0 && group.digits.size() <= 8 && group.axis <= plan::Axis::MAX;
+  for (size_t i = 0; isSmall && i < group.digits.size(); i += 2) {
+    size *= group.digits[i];
+    isSmall = group.digits[i] >= 1 && group.digits[i + 1] >= 1 &&
+              (uint64_t)group.digits[i] * group.digits[i + 1] <= stageRanks(plan) && size <= rankCount(plan);
+  }
+  if (!isSmall || !isOrdered || (!group.stages.empty() && group.stages.back() >= plan.mesh->pp()))
+    return require(false, "group {} is no group of {} ranks", number, rankCount(plan));
+  std::vector<bool> isMember(rankCount(plan));
+  bool isPartition = true;
+  for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
+    if (isMember[rank] || !takesPart(group, (uint32_t)rank / stageRanks(plan)))
+      continue;
+    std::vector<int> members = membersOf(group, plan, rank);
+    for (size_t i = 0; i < members.size() && isPartition; ++i) {
+      isPartition = members[i] >= 0 && (uint32_t)members[i] < rankCount(plan) && !isMember[members[i]] &&
+                    indexIn(group, plan, members[i]) == i;
+      if (isPartition)
+        isMember[members[i]] = true;
+    }
+  }
+  require(isPartition, "group {} has ranks twice", number);
+}
+
+void TableChecker::checkStorage() {
+  if (const auto &scale = plan.loss_scale)
+    require(scale->initial > 0 && scale->min > 0 && scale->initial >= scale->min &&
+                std::isfinite((float)scale->initial) && (float)scale->min > 0 && scale->window > 0 &&
+                scale->hysteresis > 0,
+            "a loss scale that begins with {}, not below {}, moves after {} good steps or {} others", scale->initial,
+            scale->min, scale->window, scale->hysteresis);
+  for (const auto &bucket : plan.buckets)
+    require((Quantity)bucket->shard_elements * plan.mesh->shards() >= (Quantity)bucket->elements,
+            "bucket '{}' is larger than its shards", bucket->name);
+  for (size_t i = 0; i < plan.states.size(); ++i)
+    checkState(*plan.states[i], i);
+  for (const auto &parameter : plan.parameters)
+    checkParameter(*parameter);
+  checkOverlaps();
+  for (const auto &input : plan.inputs) {
+    Quantity elements = 1, limit = (int64_t)1 << 46;
+    for (uint64_t dim : input->row_shape)
+      elements = std::min<Quantity>(elements * dim, limit);
+    require(elements < limit, "a row of input '{}' is larger than any arena", input->name);
+    require(input->element <= plan::Element::I1, "input '{}' has a type that no file of data has", input->name);
+  }
+}
+
+std::optional<Quantity> TableChecker::pieceElements(const plan::ParameterT &parameter) {
+  constexpr Quantity limit = kLargestArena;
+  Quantity elements = 1;
+  const plan::LayoutT *layout = parameter.layout.get();
+  if (layout && (layout->dim >= parameter.shape.size() || layout->group >= plan.rank_groups.size() ||
+                 !plan.rank_groups[layout->group]->stages.empty() || layout->outer < 1 ||
+                 parameter.shape[layout->dim] % layout->outer != 0))
+    return std::nullopt;
+  for (size_t i = 0; i < parameter.shape.size(); ++i) {
+    Quantity size = parameter.shape[i];
+    if (layout && i == layout->dim) {
+      Quantity parts = groupSize(*plan.rank_groups[layout->group]), run = size / layout->outer;
+      size = (run + parts - 1) / parts * layout->outer;
+    }
+    elements = std::min(elements * size, limit);
+  }
+  return elements;
+}
+
+void TableChecker::checkState(const plan::StateT &state, size_t number) {
+  using plan::StateKind;
+  if (state.kind > StateKind::MAX || state.begins > plan::Beginning::MAX)
+    return require(false, "state {}, '{}', is of an unknown kind", number, state.name);
+  bool isIndex = state.kind == StateKind::Index,
+       isNumber = state.kind == StateKind::Counter || state.kind == StateKind::Result,
+       isTable = state.kind == StateKind::Members;
+  require(state.bucket.has_value() == (!isIndex && !isNumber) && state.group.has_value() == isIndex &&
+              (!state.bucket || *state.bucket < plan.buckets.size()) &&
+              (!state.group || *state.group < plan.rank_groups.size()),
+          "state {}, '{}', is of bucket {} of {} and group {} of {}", number, state.name,
+          state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
+          state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
+  require(isIndex || isTable ? state.element == plan::Element::I64
+          : isNumber         ? state.element == scalarElement
+                             : isFloat(state.element),
+          "state {}, '{}', is of type {}", number, state.name, nameOf(state.element));
+  require((state.begins != plan::Beginning::Index || isIndex) &&
+              (state.begins == plan::Beginning::Members) == isTable &&
+              (state.begins != plan::Beginning::Parameters || isOfBucket(state)),
+          "state {}, '{}', begins with {}", number, state.name, plan::EnumNameBeginning(state.begins));
+  bool isTwice = std::any_of(plan.states.begin(), plan.states.begin() + (ptrdiff_t)number, [&](const auto &other) {
+    return other->kind == state.kind && other->name == state.name && other->bucket == state.bucket &&
+           other->group == state.group;
+  });
+  require(!isTwice, "state {}, '{}', is there twice", number, state.name);
+}
+
+void TableChecker::checkParameter(const plan::ParameterT &parameter) {
+  if (parameter.bucket >= plan.buckets.size())
+    return require(false, "parameter '{}' is in bucket {} of {}", parameter.name, parameter.bucket,
+                   plan.buckets.size());
+  require((Quantity)parameter.offset + parameter.elements <= (Quantity)plan.buckets[parameter.bucket]->elements,
+          "parameter '{}' leaves its bucket", parameter.name);
+  std::optional<Quantity> elements = pieceElements(parameter);
+  require(elements.has_value(), "parameter '{}' cannot be cut as its layout says", parameter.name);
+  require(!elements || *elements == (Quantity)parameter.elements, "parameter '{}' has {} elements and another shape",
+          parameter.name, parameter.elements);
+  auto isStored = [&](const auto &each) {
+    return std::any_of(each->states.begin(), each->states.end(), [&](const auto &home) {
+      return home->state < plan.states.size() && isRead(*plan.states[home->state]) &&
+             plan.states[home->state]->bucket == parameter.bucket;
+    });
+  };
+  require(std::any_of(plan.programs.begin(), plan.programs.end(), isStored), "no stage holds parameter '{}'",
+          parameter.name);
+}
+
+/// Each element of a bucket belongs to one parameter at most.
+void TableChecker::checkOverlaps() {
+  std::vector<const plan::ParameterT *> sorted;
+  sorted.reserve(plan.parameters.size());
+  for (const auto &parameter : plan.parameters)
+    sorted.push_back(parameter.get());
+  std::ranges::sort(sorted, {}, [](const plan::ParameterT *each) { return std::pair(each->bucket, each->offset); });
+  for (size_t i = 1; i < sorted.size(); ++i) {
+    const plan::ParameterT &before = *sorted[i - 1], &after = *sorted[i];
+    require(before.bucket != after.bucket || (Quantity)before.offset + before.elements <= (Quantity)after.offset,
+            "parameters '{}' and '{}' overlap in their bucket", before.name, after.name);
+  }
+}
+
+} // namespace xlc::runtime
