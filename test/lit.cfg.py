@@ -23,6 +23,9 @@ config.substitutions.append(("%simulated", os.path.join(config.xlc_build_dir, "l
 config.substitutions.append(("%references", os.path.join(config.xlc_source_dir, "test", "Inputs", "references")))
 config.substitutions.append(("%models", os.path.join(config.xlc_source_dir, "test", "Inputs", "models")))
 
+# Of long lists a tree with sanitizers takes one in so many (run_all.py).
+config.substitutions.append(("%every", os.environ.get("XLC_TEST_EVERY", "1")))
+
 # The big graphs are optional: XLC_MODELS names a folder with gpt2/gpt2.onnx and the like.
 models = os.environ.get("XLC_MODELS", os.path.join(config.xlc_source_dir, "..", "shared", "models"))
 if os.path.isdir(os.path.join(models, "gpt2")):

@@ -141,7 +141,7 @@ def run_sanitized(build):
     """A sample of lit and unit tests of a tree that was built with the address and undefined-behaviour sanitizers."""
     # The compiler ends without freeing its context. Rooms without sanitizers share templates and containers with those
     # that have them, and take memory from slabs that these have poisoned.
-    environment = dict(os.environ, UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
+    environment = dict(os.environ, XLC_TEST_EVERY="8", UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
                        ASAN_OPTIONS="detect_leaks=0:allow_user_poisoning=0:detect_container_overflow=0")
     passed, failed = run_lit(build, "--filter", SANITIZED, environment=environment)
     environment.pop("ASAN_OPTIONS")
