@@ -17,6 +17,7 @@ Stages 2 and 3 shard everything in small buckets: by default these models would 
 """
 
 import dataclasses
+import functools
 import itertools
 import pathlib
 
@@ -211,6 +212,7 @@ def compose(shape, mesh, stage, sequence_parallel, schedule, micro_batches, give
 AXES = [COMPOSED, MESHES, range(4), (False, True), SCHEDULES, (1, 2, 4), (False, True)]
 
 
+@functools.cache
 def list_composed_cases():
     return [compose(*run) for run in covering.cover(AXES, admits)]
 
@@ -230,6 +232,7 @@ LOSS_CHUNKS = ("all", 11)
 SLICED = "loss-torchscript"
 
 
+@functools.cache  # an array takes seconds
 def list_precise_cases():
     """The same with two more axes: a case, the name of its precision, and how the loss is computed."""
     def is_possible(run):

@@ -7,6 +7,7 @@ namespaces with a host name each, into which mpirun starts its daemon, which nee
 
 import concurrent.futures
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -43,13 +44,14 @@ def claim(count, command, *others, local=1, **variables):
 class Namespaces(contextlib.AbstractContextManager):
     """Hosts on this machine: network namespaces on one bridge, a host name each."""
 
+    NUMBERS = itertools.count()
     AGENT = '#!/bin/sh\nhost=$1; shift\nexec ip netns exec "$host" unshare --uts sh -c "hostname $host; $*"\n'
 
     def __init__(self, folder, count):
         need_mpirun()
         if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("unshare"):
             raise promises.Skipped("network namespaces need root, ip and unshare")
-        self.names = [f"xlc{os.getpid() % 10000}{letter}" for letter in "abcd"[:count]]
+        self.names = [f"xlc{os.getpid() % 10000}-{next(self.NUMBERS)}{letter}" for letter in "abcd"[:count]]
         self.agent = folder / "agent"
         self.agent.write_text(self.AGENT)
         self.agent.chmod(0o755)
@@ -395,11 +397,14 @@ def gpus_meet_over_tcp(setting, everything):
         yield f"rank 1 is told no meeting point: {codes}: {said}"
 
 
-CHECKS = (same_bits_as_threads, every_option_does_what_it_does_in_threads, namespaces_are_hosts, layouts_in_namespaces,
-          killed_ranks_end_the_job, a_fault_is_said_once, a_rank_that_hangs_is_named, signals_end_all_after_the_step,
-          wrong_launches_are_refused, gpus_meet_over_nccl, gpus_meet_over_tcp, gpus_in_namespaces, wrong_gpus_are_refused)
+# Those that compare what ranks have said or trained mostly wait for one another: they run beside other cases. Those that say how soon a
+# job ends run alone.
+BESIDE = (same_bits_as_threads, every_option_does_what_it_does_in_threads, layouts_in_namespaces, wrong_launches_are_refused,
+          gpus_in_namespaces)
+ALONE = (namespaces_are_hosts, killed_ranks_end_the_job, a_fault_is_said_once, a_rank_that_hangs_is_named,
+         signals_end_all_after_the_step, gpus_meet_over_nccl, gpus_meet_over_tcp, wrong_gpus_are_refused)
 
 
-def list_checks(everything):
+def list_checks(checks, everything):
     """(name, check): few layouts and ranks, or all of them."""
-    return [(f"hosts: {check.__name__.replace('_', ' ')}", lambda setting, check=check: check(setting, everything)) for check in CHECKS]
+    return [(f"hosts: {check.__name__.replace('_', ' ')}", lambda setting, check=check: check(setting, everything)) for check in checks]

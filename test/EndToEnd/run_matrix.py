@@ -101,12 +101,14 @@ def main():
         checks += gpus.list_checks(options.all) + failing_calls.list_checks(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + checks] + matrix  # those that take longest first
-        others = [*promises.ONE_AT_A_TIME, *processes.list_checks(options.all), *hosts.list_checks(options.all)]
-        others = [entry_of(setting, *check) for check in others]
-        chosen = [[entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, others)]
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            outcomes += pool.map(lambda entry: attempt(*entry), chosen[0])
-        outcomes += [attempt(*entry) for entry in chosen[1]]
+        beside, alone = ([entry_of(setting, *check) for room in (processes, hosts) for check in room.list_checks(getattr(room, lane), options.all)]
+                         for lane in ("BESIDE", "ALONE"))
+        alone = [entry_of(setting, *check) for check in promises.ONE_AT_A_TIME] + alone
+        matrix, beside, alone = ([entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, beside, alone))
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, concurrent.futures.ThreadPoolExecutor(1) as lane:
+            outcomes += [one.result() for one in [executor.submit(attempt, *entry) for executor, entries in ((lane, beside), (pool, matrix))
+                                                  for entry in entries]]
+        outcomes += [attempt(*entry) for entry in alone]
     passed, failed = outcomes.count(True), outcomes.count(False)
     return tally.end(options.results, passed, failed)
 
