@@ -169,14 +169,18 @@ void expectNaiveInTwoTypes(Case c) {
   expectNaive(c);
 }
 
-TEST(Attention, EqualsTheNaiveLoopsForwardAndBackward) {
+// Large... : what takes long, of which the tree with sanitizers has the smaller ones (test/run_all.py).
+void expectNaiveInShapes(std::initializer_list<int64_t> numbersOfQueries) {
   for (bool causal : {false, true})
-    for (int64_t queries : {1, 5, 32, 63, 64, 65, 129, 300})
+    for (int64_t queries : numbersOfQueries)
       for (auto [heads, groups] : {std::pair<int64_t, int64_t>{1, 1}, {4, 2}, {6, 1}})
         for (int64_t d : {3, 16, 40})
           expectNaiveInTwoTypes(
               {.batch = 2, .queries = queries, .heads = heads, .groups = groups, .d = d, .causal = causal});
 }
+
+TEST(Attention, EqualsTheNaiveLoopsForwardAndBackward) { expectNaiveInShapes({1, 5, 32, 63, 64, 65, 129}); }
+TEST(Attention, LargeOnesEqualTheNaiveLoops) { expectNaiveInShapes({300}); }
 
 TEST(Attention, WindowsForbidWhatIsFar) {
   for (bool causal : {false, true})
@@ -186,11 +190,11 @@ TEST(Attention, WindowsForbidWhatIsFar) {
             {.batch = 2, .queries = queries, .heads = 4, .groups = 2, .d = 16, .causal = causal, .window = window});
 }
 
-TEST(Attention, BiasesAddAndForbidAndLeaveQueriesWithoutKeys) {
+void expectNaiveWithBiases(std::initializer_list<int64_t> numbersOfQueries) {
   for (AttentionBias kind : {AttentionBias::Allow, AttentionBias::Add})
     for (bool causal : {false, true})
       for (int64_t window : {0, 7})
-        for (int64_t queries : {5, 64, 129, 300})
+        for (int64_t queries : numbersOfQueries)
           for (auto [uniform, isAdded] : {std::pair{false, false}, {true, false}, {true, true}, {false, true}})
             expectNaiveInTwoTypes({.batch = 2,
                                    .queries = queries,
@@ -203,6 +207,9 @@ TEST(Attention, BiasesAddAndForbidAndLeaveQueriesWithoutKeys) {
                                    .uniform = uniform,
                                    .isAdded = isAdded});
 }
+
+TEST(Attention, BiasesAddAndForbidAndLeaveQueriesWithoutKeys) { expectNaiveWithBiases({5, 64, 129}); }
+TEST(Attention, LargeOnesTakeBiases) { expectNaiveWithBiases({300}); }
 
 /// A condition, and floats that say the same.
 void expectSameByLowestFloats(Case c) {
