@@ -56,6 +56,7 @@ constexpr GradientRow table[] = {
     {"graph.sign", nullptr},
     {"graph.silu", gradients::silu},
     {"graph.sin", gradients::sin},
+    {"graph.site", nullptr},
     {"graph.slice", gradients::slice},
     {"graph.softmax", gradients::softmax},
     {"graph.sqrt", gradients::sqrt},

@@ -176,9 +176,11 @@ static FailureOr<unsigned> numberOf(exec::StateOp op, plan::PlanT &plan) {
   }
   if (auto group = op.getGroupAttr())
     made.group = groupOf(plan, group);
+  if (std::optional<uint64_t> site = op.getSite())
+    made.site = *site;
   for (auto [i, known] : llvm::enumerate(plan.states))
     if (known->kind == made.kind && known->name == made.name && known->bucket == made.bucket &&
-        known->group == made.group)
+        known->group == made.group && known->site == made.site)
       return i;
   plan.states.push_back(std::make_unique<plan::StateT>(std::move(made)));
   return plan.states.size() - 1;

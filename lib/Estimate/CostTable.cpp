@@ -106,6 +106,7 @@ constexpr CostRow rows[] = {
     {"graph.constant", nothing},
     {"graph.iota", nothing},
     {"graph.step_number", nothing},
+    {"graph.site", nothing},
     {"graph.random_bits", nothing},
     {"graph.stochastic_cast", nothing},
     {"graph.broadcast", nothing},

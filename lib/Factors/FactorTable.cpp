@@ -273,6 +273,7 @@ constexpr FactorRow table[] = {
     {"graph.select", by<elementwise>, ofSelect},
     {"graph.constant", by<constant>, nonlinear},
     {"graph.step_number", by<whole>, nonlinear},
+    {"graph.site", by<whole>, nonlinear},
     {"graph.random_bits", by<elementwise>, nonlinear},
     {"graph.iota", spreadIota, nonlinear},
     {"graph.broadcast", by<broadcast>, in<1>},

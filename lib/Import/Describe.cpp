@@ -7,6 +7,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
@@ -52,6 +53,10 @@ public:
     describeConstants(plan);
     result.listed = model.signature.parameters, result.lost = plan.lost;
     SmallVector<StringRef> lines;
+    if (model.record)
+      for (const ExportRecord::Dropout &dropout : model.record->dropouts)
+        if (!dropout.isOn && dropout.ratio > 0)
+          result.dropoutsOff.push_back(formatv("'{0}' ({1})", dropout.module, dropout.ratio));
     StringRef(notes).split(lines, '\n', -1, /*KeepEmpty=*/false);
     for (StringRef line : lines)
       result.undone.push_back(line.str());

@@ -13,6 +13,8 @@
 #include "NarrowTypes.h"
 #include "Padding.h"
 #include "ParameterNames.h"
+#include "ParameterSources.h"
+#include "Sites.h"
 #include "StepCounts.h"
 #include "StoppedGradients.h"
 #include "TracedCalls.h"
@@ -57,7 +59,9 @@ public:
       open.type = input.type;
     findPadding(model, plan, spec, diagnostics);
     reportUntold(model, plan, spec, diagnostics);
-    Importer importer(model, plan, builder, diagnostics);
+    findSitesElsewhere(plan);
+    Sites sites(model, spec.microBatch, spec.dropsNothing, elsewhere.sites.empty() ? nullptr : &elsewhere);
+    Importer importer(model, plan, sites, builder, diagnostics);
     if (diagnostics.hasErrors())
       return std::nullopt;
     ImportedModel result;
@@ -80,8 +84,9 @@ public:
     checkInputFiles(model, spec, forward, diagnostics);
     if (options.notes && options.raise)
       noteRaised(forward, *options.notes);
-    describeParameters(plan, result.parameters);
+    describeParameters(model, plan, forward, result.parameters, diagnostics);
     result.absentConstants = std::move(absentConstants);
+    result.sites = sites.list();
     for (const FileTensor &tensor : model.initializers)
       if (!tensor.file.empty() && !tensor.isAbsent)
         result.files.insert(tensor.file);
@@ -111,6 +116,10 @@ private:
           isBuffer || parameter.isFrozen || !matchesPatterns(parameter.name, spec.trainable), isBuffer);
     }
     for (const ModelInput &input : model.inputs) {
+      if (input.name == graph::kSampleInput)
+        diagnostics.error("input '" + input.name +
+                          "' has the name of the numbers of samples, which the program writes itself: give the input "
+                          "another name");
       SmallVector<int64_t> shape;
       for (const Dimension &dimension : input.shape)
         shape.push_back(dimension.size.value_or(1));
@@ -211,16 +220,29 @@ private:
     Diagnostics nowhere;
     FileDiagnostics silent(model.path, nowhere);
     ModelImport twin(model, other, {}, *builder.getContext(), silent);
-    Importer importer(model, plan, twin.builder, silent);
+    Sites sites(model, batch, spec.dropsNothing, elsewhere.sites.empty() ? nullptr : &elsewhere);
+    Importer importer(model, plan, sites, twin.builder, silent);
     bindDimensions(model, other, options, silent);
     std::optional<LossValue> loss;
     if (!silent.hasErrors()) {
       twin.createFunction(module, plan);
-      if (twin.defineValues(importer, plan) && twin.importNodes(importer))
+      if (twin.defineValues(importer, plan) && twin.importNodes(importer)) {
         loss = findLoss(model, other, importer.values, twin.forward, twin.builder, silent);
+        if (elsewhere.sites.empty())
+          elsewhere = {batch, sites.list()};
+      }
     }
     model.inputs = std::move(bound);
     return {twin.forward, batch, loss ? loss->value : Value()};
+  }
+
+  /// Where nodes draw numbers for tensors of known elements, all sites at a batch that is the size of nothing else.
+  void findSitesElsewhere(const ParameterPlan &plan) {
+    auto isNoise = [](const Node &node) { return StringRef(node.op).starts_with("Random") || node.op == "Bernoulli"; };
+    if (llvm::none_of(model.nodes, isNoise))
+      return;
+    OwningOpRef<ModuleOp> other = ModuleOp::create(builder.getUnknownLoc());
+    importAt(findUnusedSizes(model)[0], plan, *other);
   }
 
   /// The loss as each rank computes it of its part of a step. What is imported at other batches is gone then.
@@ -316,55 +338,6 @@ private:
             attributes.setArgument(whole, key, value);
   }
 
-  void describeParameters(const ParameterPlan &plan, std::vector<ParameterSource> &sources) {
-    llvm::StringMap<std::string> tied = plan.resolveTies();
-    for (auto [i, parameter] : llvm::enumerate(plan.parameters)) {
-      ParameterSource &source = sources.emplace_back();
-      source.name = parameter.name;
-      for (const auto &[name, parameterOfName] : plan.ties)
-        if (tied[name] == parameter.name && !llvm::is_contained(source.ties, name) &&
-            !isLaterCall(name, parameter.name))
-          source.ties.push_back(name);
-      source.shape = parameter.shape;
-      source.isNormScale = llvm::any_of(forward.getArgument(i).getUses(),
-                                        [](OpOperand &use) {
-                                          return use.getOwner()->hasTrait<graph::Norm>() && use.getOperandNumber() == 1;
-                                        }) ||
-                           (parameter.shape.size() == 1 && StringRef(parameter.name).ends_with("weight"));
-      if (parameter.buffer != Buffer::None)
-        source.isNormScale = parameter.buffer == Buffer::Variance;
-      source.isBias = parameter.shape.size() == 1 && !source.isNormScale;
-      source.kind = ParameterSource::Kind::Zeros;
-      if (parameter.value)
-        takeValue(*parameter.value, source);
-      else if (parameter.initializer >= 0)
-        describeData(model.initializers[parameter.initializer], parameter.isTransposed, source);
-    }
-  }
-
-  static void takeValue(const InitialValue &value, ParameterSource &source) {
-    source.kind = ParameterSource::Kind::Data;
-    source.file = value.file, source.offset = value.offset, source.bytes = value.bytes;
-  }
-
-  void describeData(FileTensor &tensor, bool isTransposed, ParameterSource &source) {
-    source.kind = tensor.isAbsent ? ParameterSource::Kind::Absent : ParameterSource::Kind::Data;
-    if (tensor.isAbsent || (tensor.isExternal && !isTransposed && tensor.storedType == 1)) {
-      source.file = tensor.file;
-      source.offset = tensor.offset;
-      return;
-    }
-    if (!tensor.load())
-      return diagnostics.error("parameter '" + source.name + "' cannot be read from '" + tensor.file + "'");
-    source.bytes = tensor.bytes;
-    if (!isTransposed)
-      return;
-    int64_t rows = source.shape[0], columns = source.shape[1];
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c)
-        std::copy_n(&tensor.bytes[(c * rows + r) * 4], 4, &source.bytes[(r * columns + c) * 4]);
-  }
-
   Model &model;
   const Spec &spec;
   const ImportOptions &options;
@@ -373,6 +346,7 @@ private:
   func::FuncOp forward;
   std::map<ParameterUse, Value> views; ///< parameters as nodes read them
   std::vector<AbsentConstant> absentConstants;
+  SitesElsewhere elsewhere;
   std::vector<ModelInput> unbound; ///< the inputs as the file has them
 };
 

@@ -61,11 +61,11 @@ bool Importer::import(const Node &node, const Operator &op, ArrayRef<ImportedVal
     if (!output.empty() && output != node.name)
       loc = NameLoc::get(builder.getStringAttr(output), loc);
   loc = NameLoc::get(builder.getStringAttr(node.name), loc);
-  if (isEmpty(*inputs[0]) && op.import != importConcat)
+  if (!inputs.empty() && isEmpty(*inputs[0]) && op.import != importConcat)
     return complain(node, computesWithNothing);
   Block &block = *builder.getInsertionBlock();
   Operation *last = block.empty() ? nullptr : &block.back();
-  NodeImport state(node, node.opset, builder, loc, inputs, bias);
+  NodeImport state(node, node.opset, builder, loc, inputs, bias, &sites);
   bool isDone = false;
   try {
     isDone = op.import(state);

@@ -40,18 +40,21 @@ mlir::Type convertType(ElementType type, mlir::MLIRContext *context);
 /// The other way around; none for a type that no model has (bf16).
 std::optional<ElementType> findElementType(mlir::Type type);
 
+class Sites;
+
 /// A node on its way into the graph dialect: what rules see and build with.
 class NodeImport : public graph::Formula {
 public:
   NodeImport(const Node &node, int64_t opset, mlir::OpBuilder &builder, mlir::Location loc,
-             llvm::ArrayRef<ImportedValue *> inputs, mlir::Value vanishedBias)
+             llvm::ArrayRef<ImportedValue *> inputs, mlir::Value vanishedBias, Sites *sites = nullptr)
       : Formula(builder, loc, graph::Spelling::AsModels), node(node), opset(opset), builder(builder),
-        vanishedBias(vanishedBias), inputs(inputs) {}
+        vanishedBias(vanishedBias), sites(sites), inputs(inputs) {}
 
   const Node &node;
   int64_t opset;
   mlir::OpBuilder &builder;
   mlir::Value vanishedBias; ///< a bias that the exporter dropped, to be added; or null
+  Sites *sites;             ///< for nodes that draw, which are never evaluated; null where others are
   llvm::SmallVector<mlir::Value> outputs;
   std::string problem;
 
@@ -145,9 +148,10 @@ bool checkOperators(const Model &model, FileDiagnostics &diagnostics);
 /// Imports all nodes of `model`. `values` holds inputs and constants and receives every node's outputs.
 class Importer {
 public:
-  Importer(const Model &model, const ParameterPlan &plan, mlir::OpBuilder &builder, FileDiagnostics &diagnostics)
-      : model(model), plan(plan), builder(builder), diagnostics(diagnostics), stops(model, plan, diagnostics),
-        rows(model) {}
+  Importer(const Model &model, const ParameterPlan &plan, Sites &sites, mlir::OpBuilder &builder,
+           FileDiagnostics &diagnostics)
+      : model(model), plan(plan), sites(sites), builder(builder), diagnostics(diagnostics),
+        stops(model, plan, diagnostics), rows(model) {}
 
   /// Gives the value of a use of a parameter.
   using ReadParameter = llvm::function_ref<mlir::Value(const ParameterUse &)>;
@@ -177,6 +181,7 @@ private:
 
   const Model &model;
   const ParameterPlan &plan;
+  Sites &sites;
   mlir::OpBuilder &builder;
   FileDiagnostics &diagnostics;
   StoppedGradients stops;

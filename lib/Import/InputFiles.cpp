@@ -27,7 +27,8 @@ struct Input {
 SmallVector<Input> findInputs(func::FuncOp forward) {
   SmallVector<Input> inputs;
   for (BlockArgument argument : forward.getArguments())
-    if (auto name = graph::Argument(argument).getInput(); name && !graph::Argument(argument).getWholeOf())
+    if (auto name = graph::Argument(argument).getInput();
+        name && !graph::Argument(argument).getWholeOf() && !graph::Argument(argument).isSampleNumber())
       inputs.push_back({argument, name.getValue(), !argument.use_empty()});
   for (BlockArgument argument : forward.getArguments())
     if (auto part = graph::Argument(argument).getWholeOf())

@@ -23,7 +23,6 @@ struct Row {
 };
 constexpr Row table[] = {
     {"AffineGrid", sampling},
-    {"Bernoulli", random},
     {"BitShift", "shifts unsigned integers, which tensors of a model cannot have"},
     {"BlackmanWindow", sound},
     {"CenterCropPad", "written by no exporter of PyTorch; Slice and Pad say the same"},
@@ -54,10 +53,6 @@ constexpr Row table[] = {
     {"QLinearMatMul", quantised},
     {"QuantizeLinear", quantised},
     {"RNN", recurrent},
-    {"RandomNormal", random},
-    {"RandomNormalLike", random},
-    {"RandomUniform", random},
-    {"RandomUniformLike", random},
     {"RegexFullMatch", text},
     {"ReverseSequence", "turns rows of different lengths, for recurrent networks"},
     {"RoiAlign", detection},

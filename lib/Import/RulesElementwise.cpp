@@ -2,7 +2,6 @@
 #include "Rules.h"
 
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
-#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -25,32 +24,6 @@ bool xlc::onnx::importCompare(NodeImport &n, graph::Predicate predicate) {
 bool xlc::onnx::importIdentity(NodeImport &n) {
   Value x = n.value(0);
   return x && n.produce(x);
-}
-
-static std::string printShortest(double number) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%g", number);
-  return text;
-}
-
-/// Where nothing is dropped: a training mode that is absent or false, or a ratio of 0. The mask is then true
-/// throughout.
-bool xlc::onnx::importDropout(NodeImport &n) {
-  const ConstantTensor *training = n.constant(2), *ratio = n.constant(1);
-  bool isKnown = (!n.has(2) || (training && training->isSplat())) && (!n.has(1) || (ratio && ratio->isSplat()));
-  if (!isKnown)
-    return n.fail("needs a training mode and a ratio that are known when the model is compiled");
-  bool mayDrop = training && !training->ints.empty() && training->ints[0];
-  double probability = ratio ? ratio->asDouble(0) : 0.5;
-  if (mayDrop && probability != 0)
-    return n.fail("drops elements with probability " + printShortest(probability) +
-                  ", and random operators are not supported: set p of the model's dropouts to 0, or call eval() on "
-                  "them, before it is exported");
-  Value x = n.value(0);
-  if (!x)
-    return false;
-  n.produce(x);
-  return n.node.outputs.size() < 2 || n.produce(n.broadcast(n.scalar(1, n.builder.getI1Type()), n.shape(0)));
 }
 
 bool xlc::onnx::importNot(NodeImport &n) {

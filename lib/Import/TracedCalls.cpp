@@ -4,11 +4,11 @@
 //   scaled_dot_product_attention(..., dropout_p)    products and a softmax
 //   avg_pool2d(..., divisor_override=1)             AveragePool, which divides by the elements of a window
 //   index_reduce(..., reduce="mean")                ScatterElements, which keeps the last
-//   bernoulli of something known                    an initializer: one mask for ever
+//   bernoulli of something known                    an initializer: one mask forever
 //   instance_norm that keeps running averages       InstanceNormalization, which keeps none (a warning)
 //
-// and, without a call, a Dropout behind a softmax that lacks its training_mode (dynamo=False). Each is refused: what is
-// left in the file would be trained as another model.
+// Each is refused: what is left in the file would be trained as another model. A Dropout that lacks its training_mode
+// (dynamo=False writes so the dropout of attention) drops where another node of the file trains.
 #include "TracedCalls.h"
 
 #include "BatchNorms.h"
@@ -36,7 +36,7 @@ constexpr Argument arguments[] = {
     {"cross_entropy", "aten.cross_entropy_loss.default", "label_smoothing", 5, "SoftmaxCrossEntropyLoss", "Mul", "",
      "export the model with xlc_export, or compute the smoothed loss from log_softmax in the model"},
     {"scaled_dot_product_attention", "aten.scaled_dot_product_attention.default", "dropout_p", 4, "Softmax", "Dropout",
-     "", "set the dropout of attention to 0, or call eval() on the model, before it is exported"},
+     "", "export the model with xlc_export, or with attn_implementation=\"eager\""},
     {"avg_pool2d", "aten.avg_pool2d.default", "divisor_override", 6, "AveragePool", "Mul", "",
      "export the model with xlc_export, or multiply the mean in the model"},
     {"avg_pool3d", "aten.avg_pool3d.default", "divisor_override", 6, "AveragePool", "Mul", "",
@@ -107,9 +107,10 @@ private:
     for (const Node &node : model.nodes)
       for (const std::string &value : node.call.values())
         if (isDraw(value) && !ops.contains(value) && !producers.contains(value)) {
-          diagnostics.error(node.describe() + " reads '" + value +
-                            "', which PyTorch draws anew in each step and the exporter drew once for all: xlc has no "
-                            "random numbers yet; export the model without it, as in eval mode");
+          diagnostics.error(
+              node.describe() + " reads '" + value +
+              "', which PyTorch draws anew in each step and the exporter drew once for all: draw from something that "
+              "depends on an input, or export the model with dynamo=False");
           return;
         }
   }
@@ -120,34 +121,22 @@ private:
            (name.empty() || (name.consume_front("_") && all_of(name, [](char c) { return isDigit(c); })));
   }
 
-  /// The old exporter writes dropout of attention without training_mode, which ONNX reads as "drops nothing". Where no
-  /// other node trains, the model may have been in eval mode.
+  /// ONNX reads a Dropout without training_mode as one that drops nothing, and the old exporter forgets the mode of
+  /// attention's. Where another node trains, the model was in training mode.
   void checkDropouts() {
     std::vector<std::string> names;
-    bool isTraining = false;
-    for (const Node &node : model.nodes) {
-      bool isOpen = node.op == "Dropout" && !node.hasInput(2);
-      if (isOpen && node.call.name.empty() && isBehindSoftmax(node))
+    for (const Node &node : model.nodes)
+      if (node.op == "Dropout" && node.hasInput(1) && !node.hasInput(2))
         names.push_back(node.name);
-      bool isNorm = node.op == "BatchNormalization" && isTrainingForm(node, node.opset);
-      isTraining |= isNorm || (node.op == "Dropout" && !isOpen);
-    }
     if (names.empty())
       return;
-    std::string are = names.size() == 1 ? " is a dropout" : " are dropouts", what = listNames(names) + are;
-    what += " of attention without training_mode, which dynamo=False forgets: ";
-    if (isTraining)
-      diagnostics.error(what + "PyTorch drops elements there, as other nodes of the file train; set the dropout of "
-                               "attention to 0, or call eval() on the model, before it is exported");
+    const Node *training = findTraining(model);
+    std::string what = listNames(names) + (names.size() == 1 ? " is a Dropout" : " are Dropouts") +
+                       " with a ratio and without training_mode, which dynamo=False forgets: ";
+    if (training)
+      diagnostics.note(what + "elements are dropped there, as " + training->describe() + " trains");
     else
       diagnostics.warning(what + "nothing is dropped, as no other node of the file trains");
-  }
-
-  bool isBehindSoftmax(const Node &node) const {
-    const Node *before = node.hasInput(0) ? producers.lookup(node.inputs[0]) : nullptr;
-    if (before && before->op == "Where" && before->inputs.size() == 3) // the guard of rows that see no key
-      before = producers.lookup(before->inputs[2]);
-    return before && before->op == "Softmax";
   }
 
   const Model &model;
@@ -157,6 +146,14 @@ private:
 };
 
 } // namespace
+
+const Node *xlc::onnx::findTraining(const Model &model) {
+  for (const Node &node : model.nodes)
+    if ((node.op == "BatchNormalization" && isTrainingForm(node, node.opset)) ||
+        (node.op == "Dropout" && node.hasInput(2)))
+      return &node;
+  return nullptr;
+}
 
 void xlc::onnx::checkTracedCalls(const Model &model, FileDiagnostics &diagnostics) {
   CallCheck(model, diagnostics).run();

@@ -55,6 +55,7 @@ private:
       std::optional<ImportedModel> model = importModel(path, spec, {}, context, collected);
       if (model) {
         inspection.complaints = complaints;
+        inspection.sites = std::move(model->sites);
         return std::move(model->module);
       }
       if (ownLoss)

@@ -38,6 +38,7 @@ Json toJson(const FileDescription &file, const std::map<std::string, int64_t> &d
   for (const auto &constant : file.constants)
     json["frozen"].push_back(
         {{"name", constant.name}, {"shape", constant.shape}, {"operator", constant.op}, {"module", constant.module}});
+  json["dropouts_off"] = file.dropoutsOff;
   json["undone"] = file.undone;
   json["operators"] = Json::array();
   for (const auto &op : file.operators)
@@ -61,6 +62,12 @@ void xlc::printJson(const Inspection &inspection, llvm::StringRef model, llvm::r
                              {"forward_flops", flops(unit.forward)},
                              {"backward_flops", flops(unit.backward)}});
   json["recognised"] = inspection.recognised;
+  json["sites"] = Json::array();
+  for (const Site &site : inspection.sites)
+    json["sites"].push_back({{"node", site.node},
+                             {"operator", site.op},
+                             {"ratio", site.ratio ? Json(*site.ratio) : Json()},
+                             {"shape", site.shape}});
   json["forward_flops"] = flops(inspection.forward);
   json["backward_flops"] = flops(inspection.backward);
   std::string complaints;

@@ -90,6 +90,7 @@ public:
       printListed();
     printInputs();
     printUnits();
+    printSites();
     printParameters();
     printTies();
     printBuffers();
@@ -152,6 +153,18 @@ private:
       list += (list.empty() ? "" : ", ") + name + " " + std::to_string(count);
     if (!list.empty())
       out << "  recognised: " << list << "\n";
+  }
+
+  /// Nodes that draw: number, node, operator with its ratio, shape of a row.
+  void printSites() {
+    printRemarks("dropouts that were off when the model was exported", file.dropoutsOff);
+    if (inspection.sites.empty())
+      return;
+    out << "\nsites: nodes that draw random numbers in each step, shapes of one row\n";
+    for (auto [number, site] : enumerate(inspection.sites))
+      out << formatv("  {0,-4}{1,-54}{2,-16}{3}{4}\n", number, shorten(site.node, kNameWidth - 5),
+                     shorten(joinShape(site.shape), kShapeWidth), site.op,
+                     site.ratio ? formatv(" {0}", float(*site.ratio)).str() : "");
   }
 
   /// What all names begin with, up to a dot: "model.".

@@ -92,5 +92,5 @@ MemoryLayout xlc::findLayout(Value value) {
 
 bool xlc::isView(Value value) { return findLayout(value).root != value; }
 
-bool xlc::isHeld(Operation *op) { return isa<dist::AxisIndexOp, graph::StepNumberOp>(op); }
+bool xlc::isHeld(Operation *op) { return op->hasTrait<graph::Held>() || isa<dist::AxisIndexOp>(op); }
 bool xlc::isOutsideKernels(Operation *op) { return isHeld(op) || isa<dist::DistDialect>(op->getDialect()); }

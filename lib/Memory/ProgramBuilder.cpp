@@ -3,6 +3,7 @@
 //   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, factor, c1, c2, applied | ... | numbers
 //              that the step has once (64 bytes each)
 //   bucket     parameters (whole or shard), master and states persist; a gathered whole lives from gather to release
+//   sites      the subsequences of nodes that draw
 //   indices    this rank's index in a group of the tensor-parallel ranks, for functions that ask for it
 //   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a
 //              micro-batch
@@ -188,6 +189,13 @@ exec::PlaceAttr ProgramBuilder::index(dist::GroupAttr group) {
   return place(it->second);
 }
 
+exec::PlaceAttr ProgramBuilder::site(int64_t number) {
+  auto [it, isNew] = sites.try_emplace(number, -1);
+  if (isNew)
+    it->second = addBuffer("site " + std::to_string(number), Cause::workspace, 8, true);
+  return place(it->second);
+}
+
 /// As people read it: "layer[3] B".
 static std::string describe(graph::ModelUnitAttr unit, graph::Role role) {
   return llvm::formatv("{0}[{1}] {2}", unit.getClassName().getValue(), unit.getInstance(), stringifyRole(role));
@@ -220,6 +228,8 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
   SmallVector<Attribute> places;
   for (Value value : run.getValues())
     places.push_back(place(activations.find(value)->second));
+  for (int64_t number : run.getSites())
+    places.push_back(site(number));
   for (Attribute param : run.getParams())
     places.push_back(parameter(param));
   for (Value out : run.getOuts()) {
@@ -326,9 +336,9 @@ ProgramBuilder::Piece ProgramBuilder::gradientPiece(BucketMemory &bucket, bool w
 void ProgramBuilder::createStates() {
   Type f32 = actions.getF32Type();
   auto create = [&](StateKind kind, StringRef name, FlatSymbolRefAttr bucket, dist::GroupAttr group, bool isShard,
-                    int64_t elements, Type type, Beginning begins, exec::PlaceAttr place) {
+                    int64_t elements, Type type, Beginning begins, exec::PlaceAttr place, IntegerAttr site = {}) {
     StringAttr named = name.empty() ? StringAttr() : actions.getStringAttr(name);
-    exec::StateOp::create(actions, timeline.getLoc(), kind, named, bucket, group, isShard, elements, type, begins,
+    exec::StateOp::create(actions, timeline.getLoc(), kind, named, bucket, group, site, isShard, elements, type, begins,
                           place);
   };
   for (auto &[name, memory] : buckets)
@@ -346,6 +356,9 @@ void ProgramBuilder::createStates() {
   }
   for (auto [group, buffer] : indices)
     create(StateKind::index, "", {}, group, false, 1, actions.getI64Type(), Beginning::index, beginOf(buffer));
+  for (auto [number, buffer] : sites)
+    create(StateKind::site, "", {}, {}, false, 1, actions.getI64Type(), Beginning::site, beginOf(buffer),
+           actions.getI64IntegerAttr(number));
 }
 
 void ProgramBuilder::createBuffers() {

@@ -135,6 +135,7 @@ private:
   exec::PlaceAttr gradient(mlir::Attribute name);
   /// The eight bytes that hold the rank's index in a group.
   exec::PlaceAttr index(dist::GroupAttr group);
+  exec::PlaceAttr site(int64_t number);
   bool isBuffer(mlir::Attribute name);
   /// This rank's piece of the gradients; `whole`: all of them, where it keeps all.
   Piece gradientPiece(BucketMemory &bucket, bool whole);
@@ -168,6 +169,7 @@ private:
   llvm::DenseMap<mlir::Attribute, std::pair<mlir::StringAttr, int64_t>> memberOf;
   llvm::DenseMap<mlir::Value, int64_t> activations;
   llvm::MapVector<dist::GroupAttr, int64_t> indices; ///< buffers, by group
+  llvm::MapVector<int64_t, int64_t> sites;           ///< buffers, by the number of a site
   SharedByStages &shared;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, RunForm> forms; ///< by unit and function
   int64_t scalars = -1, groupCount = 0;

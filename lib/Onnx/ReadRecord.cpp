@@ -36,6 +36,7 @@ public:
              std::nullopt;
     readList(json, "parameters", record.parameters, /*areParameters=*/true);
     readList(json, "buffers", record.buffers, /*areParameters=*/false);
+    readDropouts(json);
     return isBad ? std::nullopt : std::optional<ExportRecord>(std::move(record));
   }
 
@@ -61,6 +62,20 @@ private:
       for (const std::string &name : tensor.ties)
         addName(name);
       addName(tensor.name);
+    }
+  }
+
+  void readDropouts(const Json &json) {
+    auto list = json.find("dropout");
+    if (list == json.end() || !list->is_array())
+      return;
+    for (const Json &entry : *list) {
+      ExportRecord::Dropout &made = record.dropouts.emplace_back();
+      Json ratio = entry.is_object() ? entry.value("p", Json()) : Json(),
+           isOn = entry.is_object() ? entry.value("training", Json()) : Json();
+      if (!ratio.is_number() || !isOn.is_boolean() || !entry.value("module", Json()).is_string())
+        return complain("needs 'module', 'p' and 'training' at 'dropout[" + Twine(record.dropouts.size() - 1) + "]'");
+      made = {entry["module"].get<std::string>(), ratio.get<double>(), isOn.get<bool>()};
     }
   }
 

@@ -102,7 +102,11 @@ void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
     if (StringAttr part = argument.getWholeOf())
       made->whole_of = part.getValue().str();
     made->unread = argument.isUnread();
-    made->path = dataPath(compilation.spec.data, made->whole_of.empty() ? name.getValue() : StringRef(made->whole_of));
+    if (argument.isSampleNumber())
+      made->source = plan::InputSource::SampleNumber;
+    else
+      made->path =
+          dataPath(compilation.spec.data, made->whole_of.empty() ? name.getValue() : StringRef(made->whole_of));
     plan.inputs.push_back(std::move(made));
   }
 }

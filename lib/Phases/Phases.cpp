@@ -330,7 +330,7 @@ constexpr Phase phases[] = {
     {"Spec", "YAML", "one checked struct", "all", "nothing; it understands", "every value is legal for itself",
      Fault::User, spec},
     {"Import", "ONNX", "graph",
-     "batch.micro, dims, micro-batches of all ranks, loss, init, trainable, padding, tie, untie",
+     "batch.micro, dims, micro-batches of all ranks, loss, init, dropout, trainable, padding, tie, untie",
 
      "static shapes for one micro-batch of one data-parallel rank; undoes what exporters did; raises patterns; finds "
      "units",

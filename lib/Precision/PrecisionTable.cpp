@@ -25,7 +25,7 @@ static std::vector<Row> makeTable() {
   // In the library's f32, as element-wise ops are.
   add<MaxPoolOp, MaxPoolBackwardOp, ScatterAddOp, ScatterElementsAddOp, ScatterElementsOp>(rows, PrecisionClass::Small);
   add<CrossEntropyOp, ReduceOp, SumSquaresOp, LayerNormWeightBackwardOp, RmsNormWeightBackwardOp, OptimizerStepOp,
-      ConstantOp, IotaOp, StepNumberOp, RandomBitsOp>(rows, PrecisionClass::Wide);
+      ConstantOp, IotaOp, StepNumberOp, SiteOp, RandomBitsOp>(rows, PrecisionClass::Wide);
   return rows;
 }
 

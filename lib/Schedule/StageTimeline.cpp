@@ -213,7 +213,8 @@ void TimelineBuilder::insertRun(size_t index) {
   auto role = graph::RoleAttr::get(call.getContext(), roleOf(run.kind));
   auto op = act<RunOp>(run.outs().getTypes(), call.getCalleeAttr(), graph::getUnit(call),
                        actions.getI64IntegerAttr(item.microBatch), operands, actions.getArrayAttr(run.params),
-                       actions.getArrayAttr(run.stores), actions.getDenseBoolArrayAttr(accumulate), role);
+                       actions.getArrayAttr(run.stores), actions.getDenseBoolArrayAttr(accumulate), role,
+                       actions.getDenseI64ArrayAttr(run.sites));
   for (auto [result, value] : llvm::zip(run.outs(), op.getOuts()))
     values[item.microBatch][result] = value;
 

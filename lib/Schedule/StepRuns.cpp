@@ -34,10 +34,14 @@ std::vector<UnitRun> xlc::findRuns(graph::Entry entry, bool splitsBackward) {
                     : role == graph::Role::I ? SlotKind::I
                                              : SlotKind::W;
     int64_t chunk = graph::getChunk(call);
-    UnitRun run{call, kind, chunk, graph::getStage(module, chunk), {}, {}, {}};
+    UnitRun run{call, kind, chunk, graph::getStage(module, chunk), {}, {}, {}, {}};
     int64_t params = call->getAttrOfType<IntegerAttr>(graph::kParams).getInt();
     int64_t stores = call->getAttrOfType<IntegerAttr>(graph::kStores).getInt();
-    run.values = llvm::to_vector(call.getOperands().drop_back(params));
+    for (Value value : call.getOperands().drop_back(params))
+      if (auto site = value.getDefiningOp<graph::SiteOp>())
+        run.sites.push_back(site.getSite());
+      else
+        run.values.push_back(value);
     for (Value param : call.getOperands().take_back(params))
       run.params.push_back(graph::Argument(function, cast<BlockArgument>(param).getArgNumber()).getParameter());
     for (Value result : call.getResults().take_back(stores))

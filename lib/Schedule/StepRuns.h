@@ -17,6 +17,7 @@ struct UnitRun {
   int64_t chunk, stage;
   llvm::SmallVector<mlir::Value> values;     ///< activations and inputs
   llvm::SmallVector<mlir::Attribute> params; ///< names
+  llvm::SmallVector<int64_t> sites;
   llvm::SmallVector<mlir::Attribute> stores; ///< "@loss_sum", "@loss_count" or the name of a parameter or buffer
 
   mlir::ResultRange outs() const { return mlir::func::CallOp(call).getResults().drop_back(stores.size()); }

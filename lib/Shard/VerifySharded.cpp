@@ -179,6 +179,7 @@ private:
 
   LogicalResult playAnew(sched::RunOp call, Played &now) {
     auto given = llvm::map_to_vector(now.given, [&](unsigned number) { return numbered[number]; });
+    given.append(call.getSites().size(), State());
     for (StringRef parameter : call.getParams().getAsValueRange<StringAttr>())
       given.push_back(places[parameter].wanted);
     SmallVector<State> returned;

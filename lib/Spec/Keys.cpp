@@ -209,6 +209,9 @@ const Key table[] = {
    "What PyTorch makes of a few rows, written by `xlc_export`: plan, compile and verify compare the loss and every gradient with it ([Export.md](Export.md)). `auto`: MODEL.reference.safetensors, where it lies beside the model; `FILE.safetensors`: that file; `off`: nothing is compared.",
    setReference},
 
+  {"dropout", Kind::Choice, any, "on|off", "on",
+   "Whether dropouts that the file has drop in training; `off` trains the same model without them, to compare and to measure. Other random operators draw either way.",
+   [](Spec &s, const Value &v) { s.dropsNothing = v.text == "off"; }},
   {"trainable", Kind::Patterns, any, "", "[\"*\"]", "Patterns over parameter names; `!` excludes, the last one that matches decides.",
    [](Spec &s, const Value &v) { s.trainable = v.texts; }},
   {"padding", Kind::Names, any, "", "", "Patterns over names of embedding tables whose lookups give one row no gradient, as `padding_idx` does in PyTorch. Files of `torch.onnx.export(..., dynamo=True)` have it; those of dynamo=False lost it. Other uses of the row (a tied output layer) keep their gradient, and it decays as others do.", nullptr},

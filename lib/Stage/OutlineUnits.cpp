@@ -27,8 +27,8 @@ struct Section {
   ModelUnitAttr unit;
   Half half;
   SmallVector<Operation *> ops;
-  SmallVector<Value> values, params; ///< what it needs from outside
-  SmallVector<Value> outs, stores;   ///< what others need of it; what the micro-batch returns
+  SmallVector<Value> values, sites, params; ///< what it needs from outside
+  SmallVector<Value> outs, stores;          ///< what others need of it; what the micro-batch returns
 };
 
 std::string nameOf(const Section &section) {
@@ -63,7 +63,7 @@ LogicalResult findSections(func::FuncOp function, bool splitBackward, std::vecto
   auto open = [&](ModelUnitAttr unit, Half half) {
     auto [it, isNew] = index.try_emplace({unit, int(half)}, sections.size());
     if (isNew)
-      sections.push_back({unit, half, {}, {}, {}, {}, {}});
+      sections.push_back({unit, half, {}, {}, {}, {}, {}, {}});
     return it->second;
   };
   for (Operation &op : function.front().without_terminator()) {
@@ -71,6 +71,8 @@ LogicalResult findSections(func::FuncOp function, bool splitBackward, std::vecto
     std::optional<Role> role = getRole(&op);
     if (!unit || !role)
       return op.emitError("op has no unit or no role");
+    if (isa<SiteOp>(op))
+      continue;
     Half half = *role == Role::F ? Half::F : !splitBackward ? Half::B : *role == Role::I ? Half::I : Half::W;
     if (half == Half::W)
       open(unit, Half::I);
@@ -94,7 +96,8 @@ void sortSections(std::vector<Section> &sections, DenseMap<Operation *, size_t> 
     visits[number] = Visit::Begun;
     for (Operation *op : sections[number].ops)
       for (Value operand : op->getOperands())
-        if (Operation *producer = operand.getDefiningOp(); producer && sectionOf.lookup(producer) != number)
+        if (Operation *producer = operand.getDefiningOp();
+            producer && !isa<SiteOp>(producer) && sectionOf.lookup(producer) != number)
           self(self, sectionOf.lookup(producer));
     visits[number] = Visit::Done;
     order.push_back(number);
@@ -123,7 +126,7 @@ void findStores(func::FuncOp function, std::vector<Section> &sections, const Den
 /// Fills in what else crosses the section's border, in the order of first use or definition.
 LogicalResult findBorder(func::FuncOp function, Section &section, size_t self,
                          const DenseMap<Operation *, size_t> &sectionOf) {
-  llvm::SetVector<Value> values, params;
+  llvm::SetVector<Value> values, sites, params;
   auto terminator = function.front().getTerminator();
   for (Operation *op : section.ops) {
     for (Value operand : op->getOperands()) {
@@ -132,6 +135,8 @@ LogicalResult findBorder(func::FuncOp function, Section &section, size_t self,
         params.insert(operand);
       else if (argument)
         values.insert(operand);
+      else if (operand.getDefiningOp<SiteOp>())
+        sites.insert(operand);
       else if (size_t producer = sectionOf.lookup(operand.getDefiningOp()); producer != self) {
         if (producer > self)
           return op->emitError() << "'" << nameOf(section) << "' needs a value of a unit that runs after it";
@@ -146,12 +151,14 @@ LogicalResult findBorder(func::FuncOp function, Section &section, size_t self,
     }
   }
   section.values = values.takeVector();
+  section.sites = sites.takeVector();
   section.params = params.takeVector();
   return success();
 }
 
 func::FuncOp outline(OpBuilder &builder, const Section &section, StringRef name) {
   SmallVector<Value> arguments(section.values), results(section.outs);
+  llvm::append_range(arguments, section.sites);
   llvm::append_range(arguments, section.params);
   llvm::append_range(results, section.stores);
   auto type = builder.getFunctionType(ValueRange(arguments).getTypes(), ValueRange(results).getTypes());
@@ -234,6 +241,7 @@ private:
     SmallVector<Value> arguments;
     for (Value value : section.values)
       arguments.push_back(outlined.passedOn.lookupOrDefault(value));
+    llvm::append_range(arguments, section.sites);
     llvm::append_range(arguments, section.params);
     auto call = func::CallOp::create(calls, section.ops.front()->getLoc(), function, arguments);
     call->setAttr(kUnit, section.unit);

@@ -1,4 +1,4 @@
-// The gate of Stage: @micro_batch is calls on unit functions and a return; no unit runs a pass twice.
+// The gate of Stage: @micro_batch is calls on unit functions, sites and a return; no unit runs a pass twice.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Stage/Stage.h"
 
@@ -28,6 +28,8 @@ private:
   static LogicalResult verifyCalls(func::FuncOp function) {
     DenseSet<std::pair<Attribute, Attribute>> seen;
     for (Operation &op : function.front().without_terminator()) {
+      if (isa<SiteOp>(op))
+        continue;
       bool isCall = isa<func::CallOp>(op) && getUnit(&op) && getRole(&op);
       if (!isCall)
         op.emitError("gate of Stage: not a call of a unit function");

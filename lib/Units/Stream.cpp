@@ -132,7 +132,8 @@ struct Stream::Description {
 
   void add(Operation *op) {
     words.push_back(op->getName().getAsOpaquePointer());
-    words.push_back(op->getAttrDictionary().getAsOpaquePointer());
+    if (!isa<graph::SiteOp>(op)) // layers may differ in their sites
+      words.push_back(op->getAttrDictionary().getAsOpaquePointer());
     for (Type type : op->getResultTypes())
       words.push_back(type.getAsOpaquePointer());
     for (Value operand : op->getOperands()) {

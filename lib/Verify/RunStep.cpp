@@ -5,6 +5,7 @@
 #include "LoadedProgram.h"
 #include "State/States.h"
 #include <condition_variable>
+#include <numeric>
 
 using namespace xlc;
 using namespace xlc::verify;
@@ -18,6 +19,12 @@ public:
   /// Throws Rejected where an input has no rows, or not so many as it needs.
   GivenRows(const rt::Plan &plan, const std::map<std::string, Rows> &rows) {
     for (const auto &input : plan.inputs) {
+      if (input->source == xlc::plan::InputSource::SampleNumber) {
+        std::vector<int64_t> numbers(rt::rowsOf(plan, *input));
+        std::iota(numbers.begin(), numbers.end(), 0);
+        bytes.push_back(convert(numbers, *input, numbers.size()));
+        continue;
+      }
       auto found = rows.find(rt::dataName(*input));
       if (found == rows.end())
         throw rt::Rejected("input '" + input->name + "' has no rows");

@@ -19,7 +19,8 @@ import state_dict  # pylint: disable=wrong-import-position
 
 # Of the small language models; the others have a sequence of 32.
 DIMS = {"bert-tiny": {"sequence": 24}, "blenderbot-tiny": {"source": 16, "target": 12},
-        "deberta-v2-tiny": {"sequence": 24}, "padded": {"sequence": 12}}
+        "deberta-v2-tiny": {"sequence": 24}, "padded": {"sequence": 12},
+        "dropout-gpt2": {"sequence": 16}, "dropout-bert": {"sequence": 16}}
 
 # Names of a state dict for what has another name in the unoptimized export.
 TIES = {"gpt2-tiny": {"model.transformer.wte.weight": "model.lm_head.weight"}}
@@ -28,7 +29,8 @@ TIES = {"gpt2-tiny": {"model.transformer.wte.weight": "model.lm_head.weight"}}
 TRAINABLE = {"blenderbot-tiny/loss-torchscript": ['"*"', '"!*final_logits_bias"']}
 
 # What the old exporter does not write down.
-PADDING = {"padded/logits-torchscript": {'"*embed.weight"': 1}}
+PADDING = {"dropout-bert/loss-torchscript": {'"*word_embeddings.weight"': 0}, "dropout-bert/loss-sdpa-torchscript": {'"*word_embeddings.weight"': 0},
+           "padded/logits-torchscript": {'"*embed.weight"': 1}}
 
 
 @dataclasses.dataclass

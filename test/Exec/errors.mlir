@@ -244,6 +244,22 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is site without a number of a site}}
+  exec.state site 1 x i64 begins site at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{is site and begins with index}}
+  exec.state site number 3 1 x i64 begins index at <0 + 0 + 0>
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
   // expected-error @+1 {{is index without a group}}
   exec.state index 1 x i64 begins index at <0 + 0 + 0>
 }

@@ -46,7 +46,7 @@ const Table tables[] = {
     {"lib/Lower/ElementTable.cpp",
      [](OperationName op) { return lower::findElementRule(op.getStringRef()) != nullptr; },
      [](OperationName op) {
-       bool isHeld = op.getStringRef() == graph::StepNumberOp::getOperationName();
+       bool isHeld = op.hasTrait<graph::Held>();
        return hasFormula(op) || op.hasTrait<graph::LibraryKernel>() || isGone(op) || isHeld;
      },
      "an op with a formula or a library's, a number that the program holds, or gone after Differentiate"},

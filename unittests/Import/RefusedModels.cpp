@@ -170,7 +170,7 @@ error: 1 node has an operator that is not supported: node 'r' (GRU)
      R"(
 error: node 'weights' (SoftmaxCrossEntropyLoss) needs a weight for each of 4 classes
 error: node 'soft' (NegativeLogLikelihoodLoss) has class probabilities as labels, which only SoftmaxCrossEntropyLoss has in PyTorch
-error: node 'ratio' (Dropout) needs a training mode and a ratio that are known when the model is compiled
+error: node 'ratio' (Dropout) needs a training mode that is known when the model is compiled
 error: node 'bounds' (Slice) needs bounds that are known when the model is compiled
 error: node 'sizes' (Split) needs sizes that are known when the model is compiled
 error: node 'shapes' (Max) inputs do not broadcast, or differ in element type

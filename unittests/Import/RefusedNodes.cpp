@@ -17,6 +17,7 @@ opset_import { version: 20 }
   initializer { name: "zero" data_type: 7 int64_data: 0 }
   initializer { name: "minus" data_type: 7 dims: 4 int64_data: [0, -9, 0, 0] }
   initializer { name: "threes" data_type: 7 dims: 2 int64_data: [3, 3] }
+  initializer { name: "all" data_type: 1 float_data: 1 }
   initializer { name: "yes" data_type: 9 int32_data: 1 }
   initializer { name: "v3" data_type: 1 dims: 3 float_data: [1, 2, 3] }
   initializer { name: "w" data_type: 1 dims: 3 dims: 5 float_data: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] }
@@ -30,7 +31,8 @@ opset_import { version: 20 }
   node { name: "matmul" op_type: "MatMul" input: "x" input: "w" output: "o8" }
   node { name: "missing" op_type: "MatMul" input: "x" output: "o9" }
   node { name: "many" op_type: "Relu" input: "x" input: "x" output: "o10" }
-  node { name: "dropout" op_type: "Dropout" input: "x" input: "" input: "yes" output: "o11" }
+  node { name: "dropout" op_type: "Dropout" input: "x" input: "all" input: "yes" output: "o11" }
+  node { name: "noise" op_type: "RandomUniformLike" input: "x" output: "o11a" attribute { name: "dtype" type: INT i: 6 } }
   node { name: "cast" op_type: "Cast" input: "x" output: "o12" attribute { name: "to" type: INT i: 14 } }
   node { name: "gelu" op_type: "Gelu" input: "x" output: "o13" attribute { name: "approximate" type: STRING s: "wild" } }
   node { name: "perm" op_type: "Transpose" input: "x" output: "o14" attribute { name: "perm" type: INTS ints: [0, 0] } }
@@ -198,7 +200,8 @@ error: node 'gemm' (Gemm) multiplies matrices that do not fit
 error: node 'matmul' (MatMul) multiplies matrices that do not fit
 error: node 'missing' (MatMul) needs input 1
 error: node 'many' (Relu) has 2 inputs, at most 1 are known
-error: node 'dropout' (Dropout) drops elements with probability 0.5, and random operators are not supported: set p of the model's dropouts to 0, or call eval() on them, before it is exported
+error: node 'dropout' (Dropout) drops elements with probability 1, which must be at least 0 and below 1
+error: node 'noise' (RandomUniformLike) draws numbers of element type 6, and not floats
 error: node 'cast' (Cast) casts to element type 14, which is not supported
 error: node 'gelu' (Gelu) has approximate = 'wild'; none and tanh are known
 error: node 'perm' (Transpose) perm is not a permutation of 2 dimensions

@@ -17,6 +17,16 @@ TEST(Philox, GivesTheKnownAnswersOfRandom123) {
             (Four{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
+/// The words that a site of a model draws in step 1 under seed 7, as test/Inputs/models/dropout-gpt2/sites.json has them.
+TEST(Philox, SitesDrawTheWordsOfTheDefinition) {
+  const uint32_t expected[2][8] = {
+      {2311184228, 1236672016, 3976094848, 1689519094, 3544889349, 1034828281, 620587141, 706302364},
+      {1534674674, 1910169023, 1244947274, 663102086, 397662066, 6907862, 1312754504, 3039075991}};
+  for (uint64_t site = 0; site < 2; ++site)
+    for (uint64_t element = 0; element < 8; ++element)
+      EXPECT_EQ(drawWord(element, subsequenceOfSite(site), keyOfStep(7, 1)), expected[site][element]);
+}
+
 TEST(Philox, AnElementHasOneValueHoweverTheTensorIsCut) {
   std::vector<float> whole(1000), pieces(1000);
   fillNormal(3, "h.0.attn.weight", 0.02, 0, 1000, Element::F32, whole.data());

@@ -15,8 +15,8 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 19, its runtime knows version 18",
-         [](Plan &p) { p.version = 19; });
+  expect("error: the plan in this program has version 20, its runtime knows version 19",
+         [](Plan &p) { p.version = 20; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -33,6 +33,8 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
   expect("a row of input 'x' is larger than any arena",
          [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
+  expect("input 'x' comes from source 1, of element type 0, ''",
+         [](Plan &p) { p.inputs[0]->source = plan::InputSource::SampleNumber; });
   expect("input 'x' has a type that no file of data has", [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
   auto launch = [](Plan &p, uint32_t block) {
@@ -69,6 +71,17 @@ TEST(Plan, StatesHaveTheirPlacesAndTheirWords) {
          [&](Plan &p) { *place(p, StateKind::Result, "loss") = plan::Place(2558, 0, 0); });
   expect("counter 'applied' leaves the arena",
          [&](Plan &p) { *place(p, StateKind::Counter, "applied") = plan::Place(p.programs[0]->arena, 0, 0); });
+  auto addSite = [](Plan &p, std::optional<uint64_t> number, plan::Place at) {
+    addIndex(p, at);
+    p.states.back()->kind = StateKind::Site, p.states.back()->begins = plan::Beginning::Site;
+    p.states.back()->group = flatbuffers::nullopt;
+    if (number)
+      p.states.back()->site = *number;
+  };
+  expect("the number of site 3 leaves the arena",
+         [&](Plan &p) { addSite(p, 3, plan::Place(p.programs[0]->arena, 0, 0)); });
+  expect("state 4, '', is a site without a number", [&](Plan &p) { addSite(p, std::nullopt, plan::Place(0, 0, 0)); });
+  expect("state 0, '', has the number of a site", [](Plan &p) { p.states[0]->site = 3; });
   expect("stage 0 holds state 7 of 4", [](Plan &p) { p.programs[0]->states[0]->state = 7; });
   expect("no stage holds parameter 'w'", [](Plan &p) { p.programs[0]->states.erase(p.programs[0]->states.begin()); });
   expect("state 0, '', is of bucket 7 of 1 and group none of 1", [](Plan &p) { p.states[0]->bucket = 7; });

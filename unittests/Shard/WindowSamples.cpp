@@ -32,6 +32,7 @@ void shard::addUpdates(std::vector<std::string> &samples) {
   const std::string scale = "module attributes {graph.loss_scale = {dynamic = true, hysteresis = 1 : i64, initial = "
                             "6.5536e+04 : f64, min = 1.0 : f64, window = 2000 : i64}} {\n";
   samples.push_back(scale + sampleOf({}, "%y = graph.step_number loss_scale : tensor<f32>", "tensor<f32>") + "}\n");
+  samples.push_back(sampleOf({}, "%y = graph.site 3 : tensor<i64>", "tensor<i64>"));
   const std::string counts = "tensor<4x6xi64>";
   samples.push_back(
       sampleOf({counts, counts, counts}, "%y = graph.random_bits %0, %1, %2 : tensor<4x6xi32>", "tensor<4x6xi32>"));

@@ -52,11 +52,12 @@ struct FileDescription {
   std::vector<Tie> ties;
   std::vector<Buffer> buffers;
   std::vector<Constant> constants;
-  std::vector<std::string> listed; ///< names of parameters that the exporter lists; empty where it lists none
-  std::vector<std::string> lost;   ///< those among them that nothing reads, and that are tied to nothing
-  std::vector<Operator> operators; ///< by falling count
-  std::vector<std::string> undone; ///< what the exporter did and Import undoes, one line each
-  std::vector<Message> complaints; ///< errors and warnings about parameters
+  std::vector<std::string> listed;      ///< names of parameters that the exporter lists; empty where it lists none
+  std::vector<std::string> lost;        ///< those among them that nothing reads, and that are tied to nothing
+  std::vector<Operator> operators;      ///< by falling count
+  std::vector<std::string> dropoutsOff; ///< of a file with a record: modules that dropped nothing as it was exported
+  std::vector<std::string> undone;      ///< what the exporter did and Import undoes, one line each
+  std::vector<Message> complaints;      ///< errors and warnings about parameters
 
   int64_t numParameterElements() const;
 };

@@ -41,10 +41,18 @@ struct AbsentConstant {
   std::string name, file;
 };
 
+/// A node that draws random numbers in each step; its number is its place in the list.
+struct Site {
+  std::string node, op;
+  std::optional<double> ratio; ///< of a Dropout
+  std::vector<int64_t> shape;  ///< of a micro-batch
+};
+
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< one `func.func @forward`, see docs/rationale/Graph.md
   std::vector<ParameterSource> parameters;  ///< in the order of @forward's parameter arguments
   std::vector<AbsentConstant> absentConstants;
+  std::vector<Site> sites;
   std::set<std::string> files; ///< beside the model's own: external data
 };
 

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "xlc/Import/Describe.h"
+#include "xlc/Import/Import.h"
 #include "xlc/Support/Quantity.h"
 #include <map>
 
@@ -30,6 +31,7 @@ struct Inspection {
   bool hasFigures = false;
   std::vector<UnitDescription> units;        ///< in the order of the model; empty where it cannot be imported
   std::map<std::string, int64_t> recognised; ///< named ops, such as attention, and how many there are
+  std::vector<Site> sites;                   ///< nodes that draw, of one row where the batch is open
   Quantity forward, backward;                ///< FLOPs per sample
   std::vector<Message> complaints;           ///< why it cannot be imported, or with what reservations
 };

@@ -24,6 +24,13 @@ struct ExportRecord {
     bool requiresGradient = true;  ///< parameters
   };
   std::vector<Tensor> parameters, buffers; ///< in PyTorch's order
+
+  struct Dropout {
+    std::string module;
+    double ratio = 0;
+    bool isOn = false; ///< the module was in training mode
+  };
+  std::vector<Dropout> dropouts;
 };
 
 } // namespace xlc::onnx

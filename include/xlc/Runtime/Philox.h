@@ -5,7 +5,7 @@
 //   element e, subsequence s   word e mod 4 of philox(counter = (e div 4 low, e div 4 high, s low, s high), key)
 //
 // A subsequence is cuRAND's word for an independent row of numbers under one key. Here a parameter has one: the hash of
-// its name.
+// its name; so has a site, a node of the model that draws: its number.
 #ifndef XLC_RUNTIME_PHILOX_H
 #define XLC_RUNTIME_PHILOX_H
 
@@ -55,6 +55,10 @@ constexpr uint64_t keyOfStep(uint64_t seed, uint64_t step) {
   auto bits = philox({low, high, 0, 0}, splitWords(seed));
   return bits[0] | (uint64_t)bits[1] << 32;
 }
+
+/// The subsequence of a site: a node of the model that draws, numbered from 0 in the order of the file.
+inline constexpr uint64_t kSiteSpace = 0x64726177;
+constexpr uint64_t subsequenceOfSite(uint64_t site) { return kSiteSpace << 32 | site; }
 
 /// The subsequence of a name: FNV-1a, 64 bits.
 constexpr uint64_t hashName(std::string_view name) {

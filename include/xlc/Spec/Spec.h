@@ -146,6 +146,7 @@ struct Spec {
   LossSpec loss;
   InitSpec init;
   ReferenceSpec reference;
+  bool dropsNothing = false; ///< dropouts of the file are left out
   std::vector<std::string> trainable = {"*"};
   std::vector<PaddingRow> padding;           ///< later ones win
   std::vector<std::vector<std::string>> tie; ///< names of one parameter each, the first of which stays

@@ -95,7 +95,7 @@ def InsertZeroGradientsPass : Pass<"xlc-insert-zero-gradients", "::mlir::ModuleO
 def OutlineUnitsPass : Pass<"xlc-outline-units", "::mlir::ModuleOp"> {
   let summary = "one function per unit class and pass; @micro_batch becomes a list of calls";
   let description = [{
-    The arguments of a unit function are activations, then parameters; its results are activations and
+    The arguments of a unit function are activations, then sites, then parameters; its results are activations and
     residuals, then what is returned from the micro-batch (loss, count, contributions to gradients).
     Instances that are structurally equal share the function.
 
@@ -110,6 +110,11 @@ def OutlineUnitsPass : Pass<"xlc-outline-units", "::mlir::ModuleOp"> {
 
     Backward (I, then W) of a unit is one function, `_B`; with `split-backward` it is two, `_I` and `_W`, and what W
     needs of I is a result of I. All contributions to gradients are then made by W.
+
+    Sites stay outside, so that layers that draw at sites of their own share a function:
+
+        %site = graph.site 3 : tensor<i64>
+        %1 = call @layer_F(%0, %site) {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>}
   }];
   let options = [Option<"splitBackward", "split-backward", "bool", "false", "one function for I and one for W">];
   let dependentDialects = ["::mlir::func::FuncDialect"];

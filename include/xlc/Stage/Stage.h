@@ -27,7 +27,8 @@ llvm::LogicalResult checkCuts(mlir::ModuleOp module, const Spec &spec, Diagnosti
 
 namespace graph {
 /// Attributes of a call in @micro_batch: how many of its last arguments are parameters, how many of its last results
-/// are returned from the micro-batch (loss, count, contributions to gradients).
+/// are returned from the micro-batch (loss, count, contributions to gradients). Sites, which no unit computes, stand
+/// before the parameters.
 inline constexpr llvm::StringLiteral kParams = "graph.params";
 inline constexpr llvm::StringLiteral kStores = "graph.stores";
 

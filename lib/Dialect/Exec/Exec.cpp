@@ -105,9 +105,10 @@ LogicalResult CollectiveOp::verify() {
 
 /// Each state is told apart from the others, and lies in a persistent buffer.
 static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers) {
-  llvm::DenseSet<std::tuple<int32_t, Attribute, Attribute, Attribute>> seen;
+  llvm::DenseSet<std::tuple<int32_t, Attribute, Attribute, Attribute, Attribute>> seen;
   for (auto state : program.getBody().front().getOps<StateOp>()) {
-    if (!seen.insert({int32_t(state.getKind()), state.getNameAttr(), state.getBucketAttr(), state.getGroupAttr()})
+    if (!seen.insert({int32_t(state.getKind()), state.getNameAttr(), state.getBucketAttr(), state.getGroupAttr(),
+                      state.getSiteAttr()})
              .second)
       return state.emitOpError() << "stands in the program twice";
     PlaceAttr place = state.getPlace();
@@ -186,6 +187,7 @@ LogicalResult StateOp::verify() {
   };
   if (failed(require(getBucket().has_value(), !isNumber, "a bucket")) ||
       failed(require(getGroup().has_value(), kind == StateKind::index, "a group")) ||
+      failed(require(getSite().has_value(), kind == StateKind::site, "a number of a site")) ||
       failed(require(getName().has_value(), isNamed, "a name")))
     return failure();
   if (getElements() < 0 || (isNumber && (getElements() != 1 || getShard())))
@@ -193,6 +195,7 @@ LogicalResult StateOp::verify() {
                          << stringifyStateKind(kind) << (isNumber ? " is one number" : " has at least 0");
   bool isWrong = (getBegins() == Beginning::index && kind != StateKind::index) ||
                  (getBegins() == Beginning::members) != (kind == StateKind::members) ||
+                 (getBegins() == Beginning::site) != (kind == StateKind::site) ||
                  (getBegins() == Beginning::parameters && !isOfBucket) || (getBegins() == Beginning::one && !isNumber);
   if (isWrong)
     return emitOpError() << "is " << stringifyStateKind(kind) << " and begins with " << stringifyBeginning(getBegins());

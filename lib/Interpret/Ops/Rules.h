@@ -54,6 +54,7 @@ template <class E> struct ElementwiseRules {
 
 template <class E> struct ShapeRules {
   static llvm::LogicalResult constant(Evaluation<E> &), stepNumber(Evaluation<E> &), iota(Evaluation<E> &);
+  static llvm::LogicalResult site(Evaluation<E> &);
   static llvm::LogicalResult randomBits(Evaluation<E> &);
   static llvm::LogicalResult broadcast(Evaluation<E> &), reshape(Evaluation<E> &), transpose(Evaluation<E> &);
   static llvm::LogicalResult slice(Evaluation<E> &), concat(Evaluation<E> &), pad(Evaluation<E> &);

@@ -49,6 +49,10 @@ template <class E> LogicalResult ShapeRules<E>::stepNumber(Evaluation<E> &e) {
   return e.give(Tensor<E>({}, fromDouble<E>(std::get<double>(value))));
 }
 
+template <class E> LogicalResult ShapeRules<E>::site(Evaluation<E> &e) {
+  return e.give(Integers(Shape{}, (int64_t)runtime::subsequenceOfSite(cast<graph::SiteOp>(e.op).getSite())));
+}
+
 template <class E> LogicalResult ShapeRules<E>::randomBits(Evaluation<E> &e) {
   Integers y(Shape(e.resultShape()));
   const Integers &index = e.integers(0), &key = e.integers(1), &subsequence = e.integers(2);

@@ -46,6 +46,7 @@ constexpr Row<E> kTable[] = {
     {"graph.layer_norm_backward", NormRules<E>::layerNormBackward},
     {"graph.layer_norm_weight_backward", NormRules<E>::layerNormWeightBackward},
     {"graph.log", ElementwiseRules<E>::log},
+    {"graph.site", ShapeRules<E>::site},
     {"graph.step_number", ShapeRules<E>::stepNumber},
     {"graph.max", ElementwiseRules<E>::max},
     {"graph.max_pool", WindowRules<E>::maxPool},

@@ -108,7 +108,7 @@ template <class E> LogicalResult StageProgram<E>::initializeTable(exec::StateOp 
   return success();
 }
 
-/// Counters, indices and tables of members.
+/// Counters, indices, sites and tables of members.
 template <class E> LogicalResult StageProgram<E>::initializeNumbers() {
   for (auto state : op.getBody().template getOps<exec::StateOp>())
     if (state.getKind() == exec::StateKind::members && failed(initializeTable(state)))
@@ -119,6 +119,8 @@ template <class E> LogicalResult StageProgram<E>::initializeNumbers() {
       Datum<E> first;
       if (state.getBegins() == exec::Beginning::index)
         first = Integers({1}, state.getGroup()->indexOf(op.getMesh(), firstRank + rank));
+      else if (std::optional<uint64_t> site = state.getSite())
+        first = Integers({1}, (int64_t)runtime::subsequenceOfSite(*site));
       else if (state.getBegins() == exec::Beginning::one)
         first = Tensor<E>({1}, fromDouble<E>(1));
       else

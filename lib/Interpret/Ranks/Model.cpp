@@ -2,6 +2,7 @@
 #include "Model.h"
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Differentiate/Differentiate.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace xlc;
@@ -12,6 +13,7 @@ static Model::Input readInput(func::FuncOp function, unsigned i, StringRef name)
   graph::Argument argument(function, i);
   if (StringAttr part = argument.getWholeOf())
     input.wholeOf = part.str();
+  input.isSampleNumber = argument.isSampleNumber();
   input.limit = argument.getLimit().value_or(input.limit);
   input.ignore = argument.getIgnored();
   return input;
@@ -72,6 +74,11 @@ static Datum<double> takeRows(const Datum<double> &all, ArrayRef<int64_t> shape,
 
 template <class E> Datum<E> Source<E>::rows(const Model::Input &input, int64_t step, int64_t firstRow) const {
   ArrayRef<int64_t> shape = input.type.getShape();
+  if (input.isSampleNumber) {
+    Integers numbers(shape);
+    std::iota(numbers.elements.begin(), numbers.elements.end(), firstRow);
+    return numbers;
+  }
   if constexpr (std::is_same_v<E, double>)
     if (given)
       return takeRows(given->rows.at(input.wholeOf.empty() ? input.name : input.wholeOf), shape,

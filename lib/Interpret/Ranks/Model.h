@@ -29,6 +29,7 @@ struct Model {
     std::string wholeOf;         ///< the input of which this holds the rows of a whole step; empty: its own
     int64_t limit = 2;           ///< integers lie in [0, limit)
     std::optional<int64_t> ignore;
+    bool isSampleNumber = false; ///< of each row within the global batch
   };
 
   mlir::func::FuncOp microBatch, scalars, update;

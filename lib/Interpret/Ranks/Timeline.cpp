@@ -212,6 +212,8 @@ LogicalResult Timeline<E>::gatherArguments(sched::RunOp run, func::FuncOp functi
                                            SmallVectorImpl<Datum<E>> &arguments) {
   for (Value value : run.getValues())
     arguments.push_back(rank.activations.find(value)->second);
+  for (int64_t site : run.getSites())
+    arguments.push_back(Integers(Shape{}, (int64_t)runtime::subsequenceOfSite(site)));
   for (Attribute param : run.getParams()) {
     StringRef name = cast<StringAttr>(param).getValue();
     auto [bucket, member] = findMember(rank, name);

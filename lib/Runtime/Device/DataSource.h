@@ -10,6 +10,12 @@ namespace xlc::runtime {
 /// Takes `count` bytes of the host's memory, which follow those that it took before.
 using Take = std::function<void(const void *bytes, uint64_t count)>;
 
+/// The numbers of `count` samples, from `first` on, as i64.
+inline void giveSampleNumbers(uint64_t first, uint64_t count, const Take &take) {
+  for (uint64_t i = first; i < first + count; ++i)
+    take(&i, sizeof i);
+}
+
 class DataSource {
 public:
   virtual ~DataSource() = default;

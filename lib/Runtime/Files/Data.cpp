@@ -203,16 +203,20 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
   std::vector<std::string> problems;
   for (const auto &[name, path] : paths)
     if (std::none_of(plan.inputs.begin(), plan.inputs.end(),
-                     [&](const auto &input) { return dataName(*input) == name; })) {
+                     [&](const auto &input) { return isFromFile(*input) && dataName(*input) == name; })) {
       std::vector<std::string> names;
       for (const auto &input : plan.inputs)
-        if (input->whole_of.empty())
+        if (isFromFile(*input) && input->whole_of.empty())
           names.push_back(input->name);
       problems.push_back(
           fmt::format("error: the model has no input '{}', its inputs are {}", name, fmt::join(names, ", ")));
     }
   for (const auto &input : plan.inputs)
     try {
+      if (!isFromFile(*input)) { // behind all that are
+        files.emplace_back();
+        continue;
+      }
       std::string path = findDataPath(plan, *input, paths, folder);
       if (path.empty())
         throw Rejected(fmt::format("error: no data for input '{}': --data {}=FILE.npy gives it", dataName(*input),
@@ -226,7 +230,7 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
   if (problems.empty() && !files.empty()) {
     rowCount = files[0]->shape[0];
     for (const auto &file : files)
-      if (file->shape[0] != rowCount)
+      if (file && file->shape[0] != rowCount)
         problems.push_back(fmt::format("{}: error: {} rows, while {} has {}", file->path(), file->shape[0],
                                        files[0]->path(), rowCount));
     if (rowCount < globalBatch(plan))
@@ -236,7 +240,8 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
   bool fits = problems.empty();
   for (size_t i = 0; i < files.size() && fits; ++i)
     try {
-      checkIds(*plan.inputs[i], *files[i]);
+      if (files[i])
+        checkIds(*plan.inputs[i], *files[i]);
     } catch (const Rejected &problem) {
       problems.push_back(problem.what());
     }
@@ -255,7 +260,7 @@ void Data::checkStandIns(std::vector<std::string> &problems) const {
     std::string found;
     for (size_t j = 0; j < files.size(); ++j) {
       const plan::InputT &other = *plan.inputs[j];
-      if (!standsFor(other, input))
+      if (!files[i] || !files[j] || !standsFor(other, input))
         continue;
       uint64_t width = std::max<uint64_t>(rowElements(input), 1), elements = rowCount * rowElements(input);
       uint64_t at = findDifference(input.element, *files[i], *files[j], elements);
@@ -295,7 +300,10 @@ void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, co
   const plan::InputT &input = *plan.inputs[index];
   uint64_t width = rowElements(input), dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
   bool isWhole = !input.whole_of.empty();
-  uint64_t first = step % rowCount * globalBatch(plan) + (isWhole ? 0 : (microBatch * dp + dpIndex) * plan.micro);
+  uint64_t sample = isWhole ? 0 : (microBatch * dp + dpIndex) * plan.micro; // within the step
+  if (!isFromFile(input))
+    return giveSampleNumbers(sample, rowsOf(plan, input), take);
+  uint64_t first = step % rowCount * globalBatch(plan) + sample;
   for (uint64_t done = 0, rows = rowsOf(plan, input), some; done < rows; done += some) {
     uint64_t row = (first + done) % rowCount;
     some = std::min(rows - done, rowCount - row); // behind the last row comes the first
@@ -322,7 +330,7 @@ static uint64_t findNaNIn(const NpyFile &file, uint64_t from, uint64_t count) {
 
 std::string Data::findNaN(uint64_t step) const {
   for (size_t input = 0; input < files.size(); ++input)
-    for (uint64_t i = 0; i < globalBatch(plan); ++i) {
+    for (uint64_t i = 0; files[input] && i < globalBatch(plan); ++i) {
       uint64_t row = (step % rowCount * globalBatch(plan) + i) % rowCount, width = rowElements(*plan.inputs[input]);
       if (uint64_t column = findNaNIn(*files[input], row * width, width); column < width)
         return fmt::format("{}: row {}, column {} is not a number", files[input]->path(), row, column);

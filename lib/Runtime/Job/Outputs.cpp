@@ -51,8 +51,9 @@ std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
   if (!options.tuned.empty())
     files.push_back({options.tuned, "the file of --tuned"});
   for (const auto &input : plan.inputs)
-    files.push_back({findDataPath(plan, *input, options.dataFiles, options.dataFolder),
-                     fmt::format("the data of input '{}'", dataName(*input))});
+    if (isFromFile(*input))
+      files.push_back({findDataPath(plan, *input, options.dataFiles, options.dataFolder),
+                       fmt::format("the data of input '{}'", dataName(*input))});
   return files;
 }
 

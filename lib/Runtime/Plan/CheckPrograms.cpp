@@ -33,6 +33,8 @@ std::string describeState(const Plan &plan, const plan::StateT &state) {
     return fmt::format("the {} of a step", state.name);
   case plan::StateKind::Index:
     return "an index";
+  case plan::StateKind::Site:
+    return fmt::format("the number of site {}", state.site.value_or(0));
   default: { // "the master of bucket 'bucket_0'"
     std::string kind = plan::EnumNameStateKind(state.kind);
     kind[0] = (char)std::tolower(kind[0]);

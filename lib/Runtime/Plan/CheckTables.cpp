@@ -104,6 +104,11 @@ void TableChecker::checkStorage() {
     for (uint64_t dim : input->row_shape)
       elements = std::min<Quantity>(elements * dim, limit);
     require(elements < limit, "a row of input '{}' is larger than any arena", input->name);
+    bool isNumber = input->source == plan::InputSource::SampleNumber;
+    require(input->source <= plan::InputSource::MAX && (!isNumber || (input->element == plan::Element::I64 &&
+                                                                      input->row_shape.empty() && input->path.empty())),
+            "input '{}' comes from source {}, of element type {}, '{}'", input->name, (int)input->source,
+            (int)input->element, input->path);
     require(input->element <= plan::Element::I1, "input '{}' has a type that no file of data has", input->name);
   }
 }
@@ -133,24 +138,27 @@ void TableChecker::checkState(const plan::StateT &state, size_t number) {
     return require(false, "state {}, '{}', is of an unknown kind", number, state.name);
   bool isIndex = state.kind == StateKind::Index,
        isNumber = state.kind == StateKind::Counter || state.kind == StateKind::Result,
-       isTable = state.kind == StateKind::Members;
-  require(state.bucket.has_value() == (!isIndex && !isNumber) && state.group.has_value() == isIndex &&
+       isTable = state.kind == StateKind::Members, isSite = state.kind == StateKind::Site;
+  require(state.site.has_value() == isSite, "state {}, '{}', {}", number, state.name,
+          isSite ? "is a site without a number" : "has the number of a site");
+  require(state.bucket.has_value() == (!isIndex && !isNumber && !isSite) && state.group.has_value() == isIndex &&
               (!state.bucket || *state.bucket < plan.buckets.size()) &&
               (!state.group || *state.group < plan.rank_groups.size()),
           "state {}, '{}', is of bucket {} of {} and group {} of {}", number, state.name,
           state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
           state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
-  require(isIndex || isTable ? state.element == plan::Element::I64
-          : isNumber         ? state.element == scalarElement
-                             : isFloat(state.element),
+  require(isIndex || isTable || isSite ? state.element == plan::Element::I64
+          : isNumber                   ? state.element == scalarElement
+                                       : isFloat(state.element),
           "state {}, '{}', is of type {}", number, state.name, nameOf(state.element));
   require((state.begins != plan::Beginning::Index || isIndex) &&
               (state.begins == plan::Beginning::Members) == isTable &&
+              (state.begins == plan::Beginning::Site) == isSite &&
               (state.begins != plan::Beginning::Parameters || isOfBucket(state)),
           "state {}, '{}', begins with {}", number, state.name, plan::EnumNameBeginning(state.begins));
   bool isTwice = std::any_of(plan.states.begin(), plan.states.begin() + (ptrdiff_t)number, [&](const auto &other) {
     return other->kind == state.kind && other->name == state.name && other->bucket == state.bucket &&
-           other->group == state.group;
+           other->group == state.group && other->site == state.site;
   });
   require(!isTwice, "state {}, '{}', is there twice", number, state.name);
 }

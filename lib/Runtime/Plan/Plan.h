@@ -61,6 +61,9 @@ inline std::vector<std::unique_ptr<plan::ParameterT>>::const_iterator findParame
   });
 }
 
+/// Whether the rows of an input lie in a file; others the runtime writes.
+inline bool isFromFile(const plan::InputT &input) { return input.source == plan::InputSource::File; }
+
 /// Whether a state holds the parameters of a bucket as units read them: values, or running averages.
 inline bool isRead(const plan::StateT &state) {
   return state.kind == plan::StateKind::Value || state.kind == plan::StateKind::RunningAverage;
@@ -69,7 +72,7 @@ inline bool isRead(const plan::StateT &state) {
 /// Whether it is one number of a rank, and whether it is one tensor for each member of its bucket.
 inline bool isNumber(const plan::StateT &state) {
   return state.kind == plan::StateKind::Counter || state.kind == plan::StateKind::Result ||
-         state.kind == plan::StateKind::Index;
+         state.kind == plan::StateKind::Index || state.kind == plan::StateKind::Site;
 }
 inline bool isOfBucket(const plan::StateT &state) { return !isNumber(state) && state.kind != plan::StateKind::Members; }
 

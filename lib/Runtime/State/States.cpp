@@ -94,6 +94,8 @@ void forEachFirstNumber(const Plan &plan, const plan::ProgramT &program, int ran
     uint64_t offset = offsetOf(*home->place, rank, *plan.mesh);
     if (row.begins == plan::Beginning::Index)
       write(offset, row.element, (int64_t)indexIn(*plan.rank_groups[*row.group], plan, rank));
+    else if (row.begins == plan::Beginning::Site)
+      write(offset, row.element, (int64_t)subsequenceOfSite(*row.site));
     else if (!row.bucket && row.begins == plan::Beginning::One)
       write(offset, row.element, 1);
     else if (row.begins == plan::Beginning::Members)

@@ -56,7 +56,8 @@ class Program:
         for i, array in enumerate(operands):
             names.append(f"{name}/{i}" if array else "")
             made += self.operand(array, names[-1], i in case.fixed) if array else []
-        count = len(case.want(*case.inputs)) if isinstance(case.want(*case.inputs), (list, tuple)) else 1
+        wanted = case.want(*case.inputs, site=0) if case.draws else case.want(*case.inputs)
+        count = len(wanted) if isinstance(wanted, (list, tuple)) else 1
         made.append(node(case.op, names, [f"{name}/y{k}" for k in range(count)], case.attributes, name=name))
         made.append(node("Cast", [f"{name}/y0"], [f"{name}/cast"], {"to": 1}, name=f"{name}/cast"))
         made += [self.constant(Array([1], [-1], "i"), f"{name}/all"), node("Reshape", [f"{name}/cast", f"{name}/all"], [f"{name}/flat"], name=f"{name}/flat")]

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 
+import draws
 import elementwise
 import lookups
 import networks
@@ -22,7 +23,7 @@ import windows
 from model import model, node
 from tensors import Array, FORMATS, reals
 
-CASES = [case for module in (elementwise, shapes, reductions, lookups, networks, windows) for case in module.CASES]
+CASES = [case for module in (elementwise, shapes, reductions, lookups, networks, windows, draws) for case in module.CASES]
 OPSETS = range(13, 22)
 LIMIT = 1e-5  # of the larger one, or of 1: results are printed with six digits
 
@@ -33,6 +34,7 @@ class Program:
     def __init__(self, opset, is_known, operators):
         self.opset, self.is_known = opset, is_known
         self.nodes, self.pieces, self.expected = [], [], []
+        self.sites = 0  # nodes that draw, in their order
         self.flat = {"f": [0.0], "i": [0]}
         self.owners = [None]  # the case of each element of the flat floats
         for flat in "xi":
@@ -81,7 +83,8 @@ class Program:
             else:
                 names[-1] = f"{name}.{i}"
                 self.take(array.kind, array.shape, array.data, names[-1], case)
-        wanted = case.want(*case.inputs)
+        wanted = case.want(*case.inputs, site=self.sites) if case.draws else case.want(*case.inputs)
+        self.sites += case.draws
         wanted = wanted if isinstance(wanted, (list, tuple)) else [wanted]
         outputs = [f"{name}.y{k}" if array else "" for k, array in enumerate(wanted)]
         self.nodes.append(node(case.op, names, outputs, case.attributes, name=f"{case.op} {name}"))
@@ -129,9 +132,11 @@ def make_runnable(ir, flat, result=None):
     vector = result or re.findall(r"^ *(%\w+) = graph\.concat .*-> (tensor<\d+xf32>)$", ir, re.M)[-1]
     head = re.search(r"func\.func @\w+\((.*)\) -> .*\{$", ir, re.M)
     arguments = dict((name, argument) for argument, name in
-                     re.findall(r'(%\w+): tensor<[^>]*> \{[^}]*graph\.(?:input|param) = "(\w)"[^}]*\}', head.group(1)))
+                     re.findall(r'(%\w+): tensor<[^>]*> \{[^}]*graph\.(?:input|param) = "(@?\w+)"[^}]*\}', head.group(1)))
     constants = [f"    {arguments[name]} = graph.constant {literal(Array([len(data)], data, kind))}"
                  for name, kind, data in (("x", "f", flat["f"]), ("i", "i", flat["i"]))]
+    if "@sample" in arguments:  # the one row of the batch is the first
+        constants.append(f"    {arguments['@sample']} = graph.constant dense<0> : tensor<1xi64>")
     ir = ir.replace(head.group(0), f"func.func @forward() -> {vector[1]} {{\n" + "\n".join(constants))
     return re.sub(r"^ *return .*$", f"    return {vector[0]} : {vector[1]}", ir, flags=re.M)
 

@@ -24,7 +24,7 @@ inline bool computes(Stream stream) { return stream == Stream::compute || stream
 inline bool isRead(StateKind kind) { return kind == StateKind::value || kind == StateKind::running_average; }
 /// Whether it is one number of a rank.
 inline bool isNumber(StateKind kind) {
-  return kind == StateKind::counter || kind == StateKind::result || kind == StateKind::index;
+  return kind == StateKind::counter || kind == StateKind::result || kind == StateKind::index || kind == StateKind::site;
 }
 /// Whether it has a tensor for each member of a bucket.
 inline bool isOfBucket(StateKind kind) { return !isNumber(kind) && kind != StateKind::members; }

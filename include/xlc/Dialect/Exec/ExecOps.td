@@ -70,13 +70,14 @@ def Exec_StateKind : I32Enum<"StateKind", "what a state is", [
     I32EnumCase<"counter", 4>,          // a number that the next step reads
     I32EnumCase<"result", 5>,           // a number that is read between two steps
     I32EnumCase<"index", 6>,            // the rank's index in a group
-    I32EnumCase<"members", 7>]> {       // which element of which parameter an element of a bucket is (States.h)
+    I32EnumCase<"members", 7>,          // which element of which parameter an element of a bucket is (States.h)
+    I32EnumCase<"site", 8>]> {          // the subsequence of a node that draws (Philox.h)
   let cppNamespace = "::xlc::exec";
 }
 
 def Exec_Beginning : I32Enum<"Beginning", "what a state holds before the first step", [
     I32EnumCase<"nothing", 0>, I32EnumCase<"parameters", 1>, I32EnumCase<"zero", 2>, I32EnumCase<"one", 3>,
-    I32EnumCase<"index", 4>, I32EnumCase<"members", 5>]> {
+    I32EnumCase<"index", 4>, I32EnumCase<"members", 5>, I32EnumCase<"site", 6>]> {
   let cppNamespace = "::xlc::exec";
 }
 
@@ -243,7 +244,7 @@ def Exec_StateOp : Exec_Op<"state", [HasParent<"::xlc::exec::ProgramOp">]> {
     which parameter they are. `members` is a bucket's table that says so to kernels (include/xlc/Runtime/States.h), of
     the piece that the rank updates. The other kinds are one number of the rank. `name` tells states of one kind apart:
     states of the optimizer have the names of their row (Optimizers.h), counters and results those of
-    include/xlc/Runtime/States.h.
+    include/xlc/Runtime/States.h. `number` is that of a site.
 
         exec.state value of @b 128 x bf16 begins parameters at <0 + 0 + 0>
         exec.state master of @b shard 64 x f32 begins parameters at <1 + 0 + 0>
@@ -251,12 +252,13 @@ def Exec_StateOp : Exec_Op<"state", [HasParent<"::xlc::exec::ProgramOp">]> {
         exec.state counter "applied" 1 x f32 begins one at <3 + 336 + 0>
         exec.state index over <tp, [2, 1], []> 1 x i64 begins index at <4 + 0 + 0>
         exec.state members of @b shard 10 x i64 begins members at <5 + 0 + 0>
+        exec.state site number 3 1 x i64 begins site at <6 + 0 + 0>
   }];
   let arguments = (ins EnumProp<Exec_StateKind>:$kind, OptionalAttr<StrAttr>:$name,
-      OptionalAttr<FlatSymbolRefAttr>:$bucket, OptionalAttr<Dist_GroupAttr>:$group, UnitProp:$shard, I64Prop:$elements,
-      TypeAttr:$type, EnumProp<Exec_Beginning>:$begins, Exec_PlaceAttr:$place);
+      OptionalAttr<FlatSymbolRefAttr>:$bucket, OptionalAttr<Dist_GroupAttr>:$group, OptionalAttr<I64Attr>:$site,
+      UnitProp:$shard, I64Prop:$elements, TypeAttr:$type, EnumProp<Exec_Beginning>:$begins, Exec_PlaceAttr:$place);
   let assemblyFormat = [{
-    $kind ($name^)? (`of` $bucket^)? (`over` $group^)? (`shard` $shard^)? $elements `x` $type `begins` $begins
+    $kind ($name^)? (`of` $bucket^)? (`over` $group^)? (`number` $site^)? (`shard` $shard^)? $elements `x` $type `begins` $begins
     `at` $place attr-dict
   }];
   let extraClassDeclaration = [{

@@ -27,6 +27,7 @@ def Graph_Norm : Graph_Trait<"Norm">;
 def Graph_Columnwise : Graph_Trait<"Columnwise">;
 def Graph_Reshaping : Graph_Trait<"Reshaping">;
 def Graph_Sum : Graph_Trait<"Sum">;
+def Graph_Held : Graph_Trait<"Held">;
 def Graph_Extremum : Graph_Trait<"Extremum">;
 
 #endif // XLC_GRAPH_TRAITS_TD

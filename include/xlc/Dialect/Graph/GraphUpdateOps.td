@@ -10,7 +10,7 @@ def Graph_SumSquaresOp : Graph_Op<"sum_squares"> {
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Graph_StepNumberOp : Graph_Op<"step_number"> {
+def Graph_StepNumberOp : Graph_Op<"step_number", [Graph_Held]> {
   let summary = "a number of the step that the program holds";
   let description = [{
     `number` names a row of include/xlc/Runtime/StepNumbers.h of those that a step has once: `loss_scale`, the factor on
@@ -33,6 +33,25 @@ def Graph_StepNumberOp : Graph_Op<"step_number"> {
   }];
   let builders = [OpBuilder<(ins "::xlc::runtime::StepNumber":$number)>];
   let hasVerifier = 1;
+}
+
+def Graph_SiteOp : Graph_Op<"site", [Graph_Held]> {
+  let summary = "the subsequence of a node of the model that draws";
+  let description = [{
+    `site` is the node's number among those that draw, from 0, in the order of the file; its random bits have the
+    subsequence that include/xlc/Runtime/Philox.h gives to the site. Layers that differ in their sites alone are one class:
+    Stage hands sites to unit functions as arguments.
+
+    ```mlir
+    %site = graph.site 3 : tensor<i64>
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$site);
+  let results = (outs 0DTensorOf<[I64]>:$y);
+  let assemblyFormat = "$site attr-dict `:` type($y)";
+  let builders = [OpBuilder<(ins "int64_t":$site), [{
+    build($_builder, $_state, ::mlir::RankedTensorType::get({}, $_builder.getI64Type()), site);
+  }]>];
 }
 
 def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", "grad", "new_param"]>, Graph_ReadsOwnElement]> {

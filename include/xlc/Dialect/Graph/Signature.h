@@ -64,6 +64,8 @@ public:
   std::optional<int64_t> getIgnored() const { return getNumber(kIgnore); }
   /// The name of the input whose rows of a whole step it holds, or null.
   mlir::StringAttr getWholeOf() const { return get<mlir::StringAttr>(kWholeStep); }
+  /// Whether it holds the number of each sample within the global batch, which no file has.
+  bool isSampleNumber() const { return has(kSampleNumber); }
   /// Whether nothing in the model's file reads its values.
   bool isUnread() const { return has(kUnread); }
 

@@ -70,6 +70,9 @@ template <typename ConcreteOp> class Sum : public mlir::OpTrait::TraitBase<Concr
 /// The larger or the smaller of two operands, which share the gradient where they are equal and kSharesTies is set.
 template <typename ConcreteOp> class Extremum : public mlir::OpTrait::TraitBase<ConcreteOp, Extremum> {};
 
+/// A number that the program holds: no kernel computes it.
+template <typename ConcreteOp> class Held : public mlir::OpTrait::TraitBase<ConcreteOp, Held> {};
+
 /// Whether an op computes nothing: a constant, or another arrangement of a value's elements. A copy of it costs no more
 /// than reading what it reads.
 inline bool computesNothing(mlir::Operation *op) { return op->getNumOperands() == 0 || op->hasTrait<Movement>(); }

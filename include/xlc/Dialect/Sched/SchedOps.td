@@ -150,7 +150,8 @@ def Sched_LoadOp : Sched_Action<"load", [Sched_MicroBatchAction]> {
 def Sched_RunOp : Sched_Action<"run", [Sched_MicroBatchAction]> {
   let summary = "runs a unit function for one micro-batch";
   let description = [{
-    The function's arguments are `values`, then the parameters named by `params`, read from their buckets. Its
+    The function's arguments are `values`, then the subsequences of `sites`, the nodes at which it draws
+    (graph.site), then the parameters named by `params`, read from their buckets. Its
     results are `outs`, then what `stores` names: "@loss_sum", "@loss_count", the gradient of a parameter, written into
     its bucket where `accumulate` is false and added where it is true, or a buffer, whose new value replaces the old.
     `role` is F, B, or I and W apart.
@@ -158,10 +159,11 @@ def Sched_RunOp : Sched_Action<"run", [Sched_MicroBatchAction]> {
   let arguments = (ins FlatSymbolRefAttr:$function, Graph_ModelUnitAttr:$unit, I64Attr:$micro_batch,
       Variadic<AnyRankedTensor>:$values,
       StrArrayAttr:$params, StrArrayAttr:$stores, DenseBoolArrayAttr:$accumulate,
-      DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::F">:$role);
+      DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::F">:$role,
+      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$sites);
   let results = (outs Variadic<AnyRankedTensor>:$outs);
   let assemblyFormat = [{
-    $function $unit `micro` $micro_batch `(` $values `)` `params` $params `stores` $stores
+    $function $unit `micro` $micro_batch `(` $values `)` (`sites` $sites^)? `params` $params `stores` $stores
     `accumulate` $accumulate (`role` $role^)? attr-dict `:` functional-type($values, $outs)
   }];
   let hasVerifier = 1;

@@ -1,0 +1,154 @@
+// See Sites.h.
+#include "Sites.h"
+
+#include "TracedCalls.h"
+#include "xlc/Dialect/Graph/Signature.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::onnx;
+
+Sites::Sites(const Model &model, int64_t rows, bool dropsNothing, const SitesElsewhere *elsewhere)
+    : rows(rows), isOff(dropsNothing), trains(findTraining(model)), elsewhere(elsewhere) {}
+
+int64_t Sites::add(const NodeImport &n, ArrayRef<int64_t> shape, std::optional<double> ratio) {
+  sites.push_back({n.node.name, n.node.op, ratio, shape.vec()});
+  return int64_t(sites.size()) - 1;
+}
+
+Sites::Rows Sites::ofArgument(BlockArgument argument) const {
+  graph::Argument what(argument);
+  if (!what.getInput() || what.getWholeOf())
+    return {};
+  return {shard::Layout::split(0, 1, rows), true, true};
+}
+
+/// Of a tensor of known elements.
+Sites::Rows Sites::ofShape(int64_t site, ArrayRef<int64_t> shape) const {
+  ArrayRef<int64_t> other;
+  if (elsewhere && elsewhere->rows != rows && size_t(site) < elsewhere->sites.size())
+    other = elsewhere->sites[site].shape;
+  bool isComparable = other.size() == shape.size();
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    bool isBatch = isComparable ? other[d] != size && other[d] * rows == size * elsewhere->rows : size % rows == 0;
+    if (isBatch)
+      return {shard::Layout::split(int64_t(d), 1, rows), true, true};
+  }
+  return {};
+}
+
+/// By the factor rule of the op, from the first operand that has rows.
+Sites::Rows Sites::infer(Operation *op) const {
+  Rows result;
+  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+    const Rows &of = known.at(operand);
+    result.hasInput |= of.hasInput;
+    result.isKnown &= of.isKnown;
+  }
+  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+    const Rows &of = known.at(operand);
+    if (!of.isKnown || !of.layout.isSplit())
+      continue;
+    std::optional<shard::Spread> spread = shard::spreadBatch(op, {unsigned(number), of.layout, rows});
+    if (!spread || spread->results.empty())
+      return {{}, false, true};
+    bool isSplit = spread->results[0].isSplit();
+    return {isSplit ? spread->results[0].summed() : shard::Layout(), true, isSplit};
+  }
+  return result;
+}
+
+/// What a value is made of is visited before it; files may be deep, so there is no recursion.
+const Sites::Rows &Sites::rowsOf(Value value) {
+  SmallVector<Value> pending{value};
+  while (!pending.empty()) {
+    Value next = pending.back();
+    if (known.contains(next)) {
+      pending.pop_back();
+      continue;
+    }
+    auto argument = dyn_cast<BlockArgument>(next);
+    if (argument) {
+      known[next] = ofArgument(argument);
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    size_t before = pending.size();
+    for (Value operand : op->getOperands())
+      if (!known.contains(operand))
+        pending.push_back(operand);
+    if (pending.size() > before)
+      continue;
+    Rows made = infer(op);
+    for (Value result : op->getResults())
+      known[result] = made;
+  }
+  return known.at(value);
+}
+
+/// The numbers of the samples, as an argument of the function that is being built.
+Value Sites::sampleInput(OpBuilder &builder) {
+  if (sample)
+    return sample;
+  auto function = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
+  auto type = RankedTensorType::get({rows}, builder.getI64Type());
+  SmallVector<NamedAttribute> attributes{
+      builder.getNamedAttr(graph::kInput, builder.getStringAttr(graph::kSampleInput)),
+      builder.getNamedAttr(graph::kSampleNumber, builder.getUnitAttr())};
+  unsigned number = function.getNumArguments();
+  (void)function.insertArgument(number, type, builder.getDictionaryAttr(attributes), function.getLoc());
+  return sample = function.getArgument(number);
+}
+
+/// The number of each element of a site, under the shape in which the dimension of the samples stands alone.
+Value Sites::index(NodeImport &n, const Rows &of, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> sizes;
+  int64_t samples = -1; // the dimension of the samples
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    if (!of.layout.isSplit() || int64_t(d) != of.layout.dim) {
+      sizes.push_back(size);
+      continue;
+    }
+    if (of.layout.outer > 1)
+      sizes.push_back(of.layout.outer);
+    samples = int64_t(sizes.size());
+    sizes.push_back(rows);
+    if (int64_t inner = size / (of.layout.outer * rows); inner > 1)
+      sizes.push_back(inner);
+  }
+  if (samples < 0 && rows == 1 && of.hasInput) // all of it is one sample's
+    sizes.insert(sizes.begin(), 1), samples = 0;
+  graph::Formula f(n.builder, n.loc, graph::Spelling::Plain);
+  auto type = RankedTensorType::get(sizes, n.builder.getI64Type());
+  Value index;
+  auto add = [&](Value term) { index = index ? f.add(index, term) : term; };
+  int64_t stride = 1;
+  for (int64_t d = int64_t(sizes.size()) - 1; d >= 0; --d) {
+    if (d == samples || sizes[d] == 1)
+      continue;
+    Value place = f.iota(sizes, d);
+    add(stride == 1 ? place : f.mul(place, (double)stride));
+    stride *= sizes[d];
+  }
+  if (samples >= 0) {
+    SmallVector<int64_t> alone(sizes.size(), 1);
+    alone[samples] = rows;
+    Value number = f.broadcast(f.reshape(sampleInput(n.builder), alone), sizes);
+    add(stride == 1 ? number : f.mul(number, (double)stride));
+  }
+  if (!index)
+    index = f.number(0, type);
+  return f.reshape(index, shape);
+}
+
+Value Sites::draw(NodeImport &n, int64_t site, Value like, ArrayRef<int64_t> shape, Places places) {
+  Rows of = like ? rowsOf(like) : ofShape(site, shape);
+  if (!of.isKnown)
+    return n.fail("draws random numbers, and the rows of the batch cannot be followed to it"), Value();
+  graph::Formula f(n.builder, n.loc, graph::Spelling::Plain);
+  Value elements = places(f, index(n, of, shape));
+  auto repeat = [&](Value number) { return f.broadcast(number, shape); };
+  Value key = graph::StepNumberOp::create(n.builder, n.loc, runtime::StepNumber::RandomKey);
+  Value subsequence = graph::SiteOp::create(n.builder, n.loc, site);
+  return graph::RandomBitsOp::create(n.builder, n.loc, elements, repeat(key), repeat(subsequence));
+}
