@@ -63,7 +63,8 @@ mlir::Value padByCopy(NodeImport &n, mlir::Value x, llvm::StringRef mode, llvm::
   RULE(HardSwish) RULE(Hardmax) RULE(Identity) RULE(InstanceNormalization) RULE(IsInf) RULE(IsNaN) RULE(LRN) \
   RULE(LayerNormalization) RULE(LeakyRelu) RULE(LogSoftmax) RULE(LpNormalization) RULE(LpPool) RULE(MatMul) \
   RULE(MaxPool) RULE(Mean) RULE(MeanVarianceNormalization) RULE(Mish) RULE(Mod) \
-  RULE(NegativeLogLikelihoodLoss) RULE(Not) RULE(OneHot) RULE(PRelu) RULE(Pad) RULE(Pow) RULE(RandomNormal) RULE(RandomUniform) RULE(Reciprocal) \
+  RULE(NegativeLogLikelihoodLoss) RULE(Not) RULE(OneHot) RULE(PRelu) RULE(Pad) RULE(Pow) \
+  RULE(RandomNormal) RULE(RandomUniform) RULE(Reciprocal) \
   RULE(ReduceL1) RULE(ReduceL2) RULE(ReduceLogSum) RULE(ReduceLogSumExp) RULE(ReduceMean) \
   RULE(ReduceSumSquare) RULE(Relu) RULE(Reshape) RULE(Resize) RULE(Round) RULE(ScatterElements) \
   RULE(ScatterND) RULE(Selu) RULE(Shrink) RULE(Sigmoid) RULE(Sinh) RULE(Slice) RULE(Softmax) \

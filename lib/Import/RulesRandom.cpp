@@ -1,4 +1,4 @@
-// Import rules of operators that draw random numbers in each step: docs/rationale/Random.md has the numbers' definition.
+// Import rules of operators that draw random numbers in each step. docs/rationale/Random.md defines the numbers.
 #include "Rules.h"
 #include "Sites.h"
 

@@ -36,9 +36,9 @@ public:
   /// Whether a Dropout without training_mode drops: where another node of the file trains, the exporter forgot it.
   bool isTraining() const { return trains; }
 
-  /// 32 random bits for each element of a site, whose rows are those of `like` (null: a tensor of known elements); null,
-  /// and a problem at the node, where the rows of `like` cannot be followed. `places` maps the elements' numbers to
-  /// those that are drawn.
+  /// 32 random bits for each element of a site, whose rows are those of `like` (null: a tensor of known elements).
+  /// Null, and a problem at the node, where the rows of `like` cannot be followed. `places` maps the elements' numbers
+  /// to those that are drawn.
   using Places = llvm::function_ref<mlir::Value(graph::Formula &, mlir::Value)>;
   mlir::Value draw(NodeImport &n, int64_t site, mlir::Value like, llvm::ArrayRef<int64_t> shape, Places places);
 

@@ -1,12 +1,13 @@
 // The page. Parameters and remarks that differ in one number only (those of equal layers) share a line.
+#include "Lines.h"
 #include "xlc/Inspect/Inspect.h"
 #include "xlc/Support/Numbers.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 using namespace xlc;
+using inspection::Lines;
 
 namespace {
 
@@ -26,57 +27,6 @@ template <typename Sizes> std::string joinShape(const Sizes &shape) {
     text += (text.empty() ? "" : " x ") + formatv("{0}", size).str();
   return text.empty() ? "scalar" : text;
 }
-
-/// A text with one of its numbers taken out: "h.*.ln_1.weight" and 3.
-struct Pattern {
-  std::string text;
-  int64_t number;
-};
-std::optional<Pattern> findNumber(StringRef text) {
-  size_t begin = text.find_first_of("0123456789");
-  if (begin == StringRef::npos)
-    return std::nullopt;
-  StringRef digits = text.drop_front(begin).take_while(isDigit);
-  int64_t number = 0;
-  if (digits.getAsInteger(10, number))
-    return std::nullopt;
-  return Pattern{(text.take_front(begin) + "*" + text.drop_front(begin + digits.size())).str(), number};
-}
-
-/// Names, each with a key that must be equal too, of which those that differ in their first number only are one line.
-class Lines {
-public:
-  void add(StringRef text, StringRef key, StringRef remark) {
-    std::optional<Pattern> pattern = findNumber(text);
-    Line &line = lines[(pattern ? pattern->text : text.str()) + '\n' + key.str()];
-    if (line.count++ == 0)
-      line.first = text.str(), line.key = key.str(), line.remark = remark.str(), line.pattern = pattern;
-    if (line.remark != remark)
-      line.remark = "the file or its reader" + std::string(remark.ends_with("guess") ? ", a guess" : "");
-    line.last = pattern ? pattern->number : 0;
-  }
-
-  struct Line {
-    std::string first, key, remark;
-    std::optional<Pattern> pattern;
-    int64_t last = 0, count = 0;
-
-    /// "h.{0-11}.ln_1.weight".
-    std::string text() const {
-      if (count == 1 || !pattern)
-        return first;
-      std::string range = formatv("{{{0}-{1}}", pattern->number, last);
-      auto [before, after] = StringRef(pattern->text).split('*');
-      return (before + range + after).str();
-    }
-  };
-  SmallVector<Line> all() const {
-    return map_to_vector(lines, [](const auto &entry) { return entry.second; });
-  }
-
-private:
-  MapVector<std::string, Line, std::map<std::string, unsigned>> lines;
-};
 
 class Page {
 public:

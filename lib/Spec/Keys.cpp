@@ -210,7 +210,8 @@ const Key table[] = {
    setReference},
 
   {"dropout", Kind::Choice, any, "on|off", "on",
-   "Whether dropouts that the file has drop in training; `off` trains the same model without them, to compare and to measure. Other random operators draw either way.",
+   "Whether dropouts of the file drop elements; `off` trains the model without them, to compare or to measure. "
+   "Other random operators draw either way.",
    [](Spec &s, const Value &v) { s.dropsNothing = v.text == "off"; }},
   {"trainable", Kind::Patterns, any, "", "[\"*\"]", "Patterns over parameter names; `!` excludes, the last one that matches decides.",
    [](Spec &s, const Value &v) { s.trainable = v.texts; }},

@@ -39,6 +39,7 @@ class Builder:
     def __init__(self, random, tp=1):
         self.random, self.network = random, Network()
         self.tp = tp  # divides the heads of attention
+        self.draws = False  # whether nodes may drop elements and make noise
         self.values = {}  # name: [of two samples, of three]
         self.count = 0
 

@@ -41,6 +41,7 @@ class Case:
 def try_moves(b, pool, wanted, table=None):
     """Takes random moves until `wanted` new values are in the pool."""
     singles, pairs = (moves.MOVES, moves.PAIRS) if table is None else table
+    singles = singles + moves.DRAWS * b.draws
     made = 0
     for _ in range(ATTEMPTS):
         if made == wanted:
@@ -320,6 +321,7 @@ def generate(seed, number, has_gpus=False, form=None):
     if has_gpus:
         layouts.draw_for_gpus(random, layout)
     b = Builder(random, layout.tp)
+    b.draws = randoms.Random(f"{seed}/{number}/draws").random() < 0.45  # apart, so that the others stay what they are
     if layout.pp > 1 or layout.tp > 1 or random.random() < 0.25:
         grow_layers(b, layout)
     else:

@@ -5,6 +5,7 @@ Moves do not know whether they are admissible; the builder rejects those that ar
 
 import math
 
+import drawing
 import selecting
 from builder import Reject
 from elementwise import STOP, UNARY
@@ -525,6 +526,21 @@ def mlp(b, x, _=None):
     y = b.emit(act, y, **({"axis": -1} if act == "Softmax" else {}))
     return b.emit("Add", b.emit("MatMul", y, weight(b, [hidden, size], 0.7)), b.parameter([size], 0.3, leaf="bias"))
 
+
+def drop(b, x):
+    """Dropout, of a part that differs."""
+    ratio, mode = b.number(b.random.choice([0.1, 0.25, 0.5, 0.7])), b.number(1, "b")
+    return b.emit("Dropout", x, ratio, mode, **{drawing.ROWS_ARE: drawing.describe_rows(b.dims(x))})
+
+
+def noise(b, x):
+    """Each element times a random number in [0.5, 1.5)."""
+    u = b.emit("RandomUniformLike", x, **{drawing.ROWS_ARE: drawing.describe_rows(b.dims(x))})
+    return b.emit("Mul", x, b.emit("Add", u, b.number(0.5)))
+
+
+# Of networks that draw.
+DRAWS = [(drop, 45), (noise, 15)]
 
 # (move, how often)
 MOVES = [(linear, 14), (dot, 2), (left_product, 3), (unary, 12), (positive_unary, 3), (power, 2), (swish, 2), (undefined, 1),

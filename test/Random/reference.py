@@ -5,14 +5,15 @@ its value and its vector-Jacobian product (elementwise.py, moving.py, sums.py); 
 """
 
 import choosing
+import drawing
 import elementwise
 import moving
 import sums
 from rows import FAR
 from tensors import Array
 
-ROWS = elementwise.ROWS | moving.ROWS | sums.ROWS | choosing.ROWS
-EXACT = moving.EXACT | {"Neg", "Where", "Max", "Min", "ReduceMax", "ReduceMin", "TopK"}  # round nothing
+ROWS = elementwise.ROWS | moving.ROWS | sums.ROWS | choosing.ROWS | drawing.ROWS
+EXACT = moving.EXACT | {"Neg", "Where", "Max", "Min", "ReduceMax", "ReduceMin", "TopK", "RandomUniformLike"}  # round nothing
 
 
 def as_list(results):

@@ -7,6 +7,7 @@ import fnmatch
 import math
 from dataclasses import dataclass
 
+import drawing
 import reference
 from indexing import slice_map, take
 from rows import FAR
@@ -74,10 +75,11 @@ def train(network, data, spec, steps, nudge=None):
     trace = Trace([], [], {}, FAR)
     for step in range(1, steps + 1):
         inputs = {name: rows(array, (step - 1) * batch % array.shape[0], batch) for name, array in data.items()}
-        values = reference.evaluate(network, parameters | inputs, nudge)
-        trace.margin = min(trace.margin, reference.find_margin(network, values))
+        drawn = drawing.at_step(network, step)
+        values = reference.evaluate(drawn, parameters | inputs, nudge)
+        trace.margin = min(trace.margin, reference.find_margin(drawn, values))
         loss, seed = reference.loss_and_cotangent(network, values, spec.get("loss", {}).get("ignore_index", -100))
-        cotangents = reference.differentiate(network, values, seed)
+        cotangents = reference.differentiate(drawn, values, seed)
         # without a gradient, as behind a stop, PyTorch's optimizers leave a parameter as it is: nothing decays it
         gradients = {name: cotangents[name].data for name in trainable if name in cotangents}
         norm = math.sqrt(sum(g * g for gradient in gradients.values() for g in gradient))

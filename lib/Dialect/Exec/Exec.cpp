@@ -107,9 +107,8 @@ LogicalResult CollectiveOp::verify() {
 static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers) {
   llvm::DenseSet<std::tuple<int32_t, Attribute, Attribute, Attribute, Attribute>> seen;
   for (auto state : program.getBody().front().getOps<StateOp>()) {
-    if (!seen.insert({int32_t(state.getKind()), state.getNameAttr(), state.getBucketAttr(), state.getGroupAttr(),
-                      state.getSiteAttr()})
-             .second)
+    Attribute name = state.getNameAttr(), bucket = state.getBucketAttr();
+    if (!seen.insert({int32_t(state.getKind()), name, bucket, state.getGroupAttr(), state.getSiteAttr()}).second)
       return state.emitOpError() << "stands in the program twice";
     PlaceAttr place = state.getPlace();
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
@@ -193,12 +192,12 @@ LogicalResult StateOp::verify() {
   if (getElements() < 0 || (isNumber && (getElements() != 1 || getShard())))
     return emitOpError() << "has " << getElements() << (getShard() ? " elements of a shard" : " elements") << "; a "
                          << stringifyStateKind(kind) << (isNumber ? " is one number" : " has at least 0");
-  bool isWrong = (getBegins() == Beginning::index && kind != StateKind::index) ||
-                 (getBegins() == Beginning::members) != (kind == StateKind::members) ||
-                 (getBegins() == Beginning::site) != (kind == StateKind::site) ||
-                 (getBegins() == Beginning::parameters && !isOfBucket) || (getBegins() == Beginning::one && !isNumber);
-  if (isWrong)
-    return emitOpError() << "is " << stringifyStateKind(kind) << " and begins with " << stringifyBeginning(getBegins());
+  Beginning begins = getBegins();
+  bool isTable = kind == StateKind::members, isSite = kind == StateKind::site;
+  if ((begins == Beginning::index && kind != StateKind::index) || (begins == Beginning::members) != isTable ||
+      (begins == Beginning::site) != isSite || (begins == Beginning::parameters && !isOfBucket) ||
+      (begins == Beginning::one && !isNumber))
+    return emitOpError() << "is " << stringifyStateKind(kind) << " and begins with " << stringifyBeginning(begins);
   return success();
 }
 
@@ -294,10 +293,10 @@ static LogicalResult verifyBytes(Operation *op, int64_t bytes) {
 LogicalResult ReleaseOp::verify() { return verifyBytes(*this, getBytes()); }
 
 static LogicalResult verifyTransfer(Transfer op) {
-  int64_t message = op.getMessage(), peer = op.getPeer();
-  if (message >= 0 && peer >= 0)
+  if (int64_t(op.getMessage()) >= 0 && int64_t(op.getPeer()) >= 0)
     return verifyBytes(op, op.getBytes());
-  return op->emitOpError() << "is message " << message << " with stage " << peer << "; both count from 0";
+  return op->emitOpError() << "is message " << int64_t(op.getMessage()) << " with stage " << int64_t(op.getPeer())
+                           << "; both count from 0";
 }
 LogicalResult SendOp::verify() { return verifyTransfer(*this); }
 LogicalResult ReceiveOp::verify() { return verifyTransfer(*this); }

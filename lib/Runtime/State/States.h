@@ -42,8 +42,8 @@ const plan::StateT &rowOfRead(const Plan &plan, uint32_t bucket);
 /// widened.
 plan::Element storedElement(const Plan &plan, uint32_t bucket);
 
-/// Calls write(offset in the arena, element type, value) for each counter, index, site and table of members that one of a
-/// rank's programs has, number by number, as it is before the first step.
+/// Calls write(offset in the arena, element type, value) for each counter, index, site and table of members that one of
+/// a rank's programs has, number by number, as it is before the first step.
 void forEachFirstNumber(const Plan &plan, const plan::ProgramT &program, int rank,
                         const std::function<void(uint64_t offset, plan::Element element, int64_t value)> &write);
 

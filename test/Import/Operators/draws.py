@@ -1,49 +1,31 @@
 """Operators that draw: the numbers of step 1 under seed 0, by the definition in docs/rationale/Random.md."""
 
 import math
-import struct
 
+import philox
 from case import Case
 from tensors import Array, reals, scalar
 
-MASK = 0xFFFFFFFF
-
-
-def philox(counter, key):
-    """Philox 4x32-10."""
-    a, b, c, d = counter
-    for _ in range(10):
-        left, right = 0xD2511F53 * a, 0xCD9E8D57 * c
-        a, b, c, d = right >> 32 ^ b ^ key[0], right & MASK, left >> 32 ^ d ^ key[1], left & MASK
-        key = ((key[0] + 0x9E3779B9) & MASK, (key[1] + 0xBB67AE85) & MASK)
-    return a, b, c, d
-
-
-KEY = philox((1, 0, 0, 0), (0, 0))[:2]  # of step 1
+KEY = philox.key_of_step(0, 1)
 
 
 def word(site, element):
-    counter = element // 4
-    return philox((counter & MASK, counter >> 32, site, 0x64726177), KEY)[element % 4]
+    return philox.word(site, element, KEY)
 
 
 def count(shape):
     return math.prod(shape)
 
 
-def as_float32(value):
-    return struct.unpack("f", struct.pack("f", value))[0]
-
-
 def kept(shape, ratio, site):
-    threshold = math.floor(as_float32(ratio) * 2 ** 31 + 0.5)
+    threshold = math.floor(philox.as_float32(ratio) * 2 ** 31 + 0.5)
     return [word(site, e) >> 1 >= threshold for e in range(count(shape))]
 
 
 def dropout(ratio, has_mask):
     def want(x, *_, site):
         keeps = kept(x.shape, ratio, site)
-        y = Array(x.shape, [value / (1 - as_float32(ratio)) if keep else 0.0 for value, keep in zip(x.data, keeps)])
+        y = Array(x.shape, [value / (1 - philox.as_float32(ratio)) if keep else 0.0 for value, keep in zip(x.data, keeps)])
         return [y, Array(x.shape, keeps, "b")] if has_mask else y
     return want
 

@@ -258,8 +258,8 @@ def Exec_StateOp : Exec_Op<"state", [HasParent<"::xlc::exec::ProgramOp">]> {
       OptionalAttr<FlatSymbolRefAttr>:$bucket, OptionalAttr<Dist_GroupAttr>:$group, OptionalAttr<I64Attr>:$site,
       UnitProp:$shard, I64Prop:$elements, TypeAttr:$type, EnumProp<Exec_Beginning>:$begins, Exec_PlaceAttr:$place);
   let assemblyFormat = [{
-    $kind ($name^)? (`of` $bucket^)? (`over` $group^)? (`number` $site^)? (`shard` $shard^)? $elements `x` $type `begins` $begins
-    `at` $place attr-dict
+    $kind ($name^)? (`of` $bucket^)? (`over` $group^)? (`number` $site^)? (`shard` $shard^)? $elements `x` $type
+    `begins` $begins `at` $place attr-dict
   }];
   let extraClassDeclaration = [{
     int64_t getBytes() { return ::xlc::graph::getByteSize(getType(), getElements()); }

@@ -39,8 +39,8 @@ def Graph_SiteOp : Graph_Op<"site", [Graph_Held]> {
   let summary = "the subsequence of a node of the model that draws";
   let description = [{
     `site` is the node's number among those that draw, from 0, in the order of the file; its random bits have the
-    subsequence that include/xlc/Runtime/Philox.h gives to the site. Layers that differ in their sites alone are one class:
-    Stage hands sites to unit functions as arguments.
+    subsequence that include/xlc/Runtime/Philox.h gives to the site. Layers that differ in their sites alone are one
+    class: Stage hands sites to unit functions as arguments.
 
     ```mlir
     %site = graph.site 3 : tensor<i64>

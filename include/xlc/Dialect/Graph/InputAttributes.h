@@ -16,7 +16,8 @@ inline constexpr llvm::StringLiteral kWholeStep = "graph.whole_step";
 /// Present where nothing in the model's file reads its values: another input may have been exported in its place.
 inline constexpr llvm::StringLiteral kUnread = "graph.unread";
 
-/// Present where no file has the input: the runtime writes the number of each sample within the global batch of its step.
+/// Present where no file has the input: the runtime writes the number of each sample within the global batch of its
+/// step.
 inline constexpr llvm::StringLiteral kSampleNumber = "graph.sample_number";
 /// Its name, which no input of a model has.
 inline constexpr llvm::StringLiteral kSampleInput = "@sample";
