@@ -8,7 +8,7 @@ import warnings
 import torch
 from torch.utils._pytree import tree_iter, tree_map
 
-from . import _finish, _gradients, _marks, _record, _reference, _refusals
+from . import _draws, _finish, _gradients, _marks, _record, _reference, _refusals
 from ._refusals import ExportRefused
 
 _OWN = {"export_params": True, "keep_initializers_as_inputs": False}  # options that only have this value here
@@ -45,7 +45,7 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
         _refuse_names(module, options.get("input_names"))
         record = _record.make(module, "dynamo" if dynamo else "torchscript")
         trace = _trace_dynamo if dynamo else _trace_torchscript
-        model, program, changed = trace(module, args, kwargs, opset_version, options)
+        model, program, changed, drawn = trace(module, args, kwargs, opset_version, options)
         _refuse_changed_buffers(module, changed)
     tensors = _record.parameters(module) + _record.buffers(module)
     values = _finish.to_inputs(model, tensors, sum(isinstance(x, torch.Tensor) for x in tree_iter((args, kwargs))))
@@ -56,6 +56,7 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
     parameters = {entry["name"] for entry in record["parameters"]}
     _finish.to_initializers(model, values, tensors, parameters.__contains__)
     _finish.replace_marks(model)
+    _draws.check(model, drawn)
     _finish.remove_paths(model)
     _finish.count_reads(model, record)
     _finish.check(model)
@@ -103,11 +104,12 @@ def _refuse_names(module, inputs):
 
 
 def _trace_dynamo(module, args, kwargs, opset_version, options):
-    """The model before any optimisation, the program that has it, names of buffers that the module changes."""
-    with _watched(module, _marks.DynamoMarks):
+    """The model before any optimisation, the program that has it, names of buffers that the module changes, and how many
+    of its calls drew random numbers."""
+    with _watched(module, _marks.DynamoMarks) as watch:
         program = torch.onnx.export(module, args, None, kwargs=kwargs, dynamo=True, optimize=False,
                                     opset_version=opset_version, **options)
-    return program.model, program, program.exported_program.graph_signature.buffers_to_mutate.values()
+    return program.model, program, program.exported_program.graph_signature.buffers_to_mutate.values(), watch.draws
 
 
 def _trace_torchscript(module, args, kwargs, opset_version, options):
@@ -117,14 +119,14 @@ def _trace_torchscript(module, args, kwargs, opset_version, options):
 
     opset = opset_version or 18
     file = io.BytesIO()
-    with (_watched(module, _marks.TorchScriptMarks), _keeping_buffers(module) as changed,
+    with (_watched(module, _marks.TorchScriptMarks) as watch, _keeping_buffers(module) as changed,
           _marks.torchscript_translations(opset), warnings.catch_warnings()):
         warnings.filterwarnings("ignore", message="You are using the legacy TorchScript", category=DeprecationWarning)
         # without values (export_params) and as inputs nothing can be merged or folded
         torch.onnx.export(module, args, file, kwargs=kwargs, dynamo=False, opset_version=opset,
                           training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False, export_params=False,
                           keep_initializers_as_inputs=True, **options)
-    return ir.from_proto(onnx.load_from_string(file.getvalue())), None, changed
+    return ir.from_proto(onnx.load_from_string(file.getvalue())), None, changed, watch.draws
 
 
 @contextlib.contextmanager
@@ -147,7 +149,7 @@ def _watched(module, marks):
     """Watches the module, and lets a refusal out of what exporters wrap around it."""
     with _gradients.watching(module, marks) as watch:
         try:
-            yield
+            yield watch
         except Exception as error:
             if watch.refusal is None or error is watch.refusal:
                 raise

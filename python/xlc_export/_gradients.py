@@ -9,6 +9,9 @@ a torch function passes through `Watch`:
     batch_norm(x, ..., training=True)   BatchNorm(x, ...), where the exporter would write something else
     instance_norm(x, running_mean, ...)  Keep(instance_norm(x), ...), with next values of the averages
     avg_pool2d(..., divisor_override=1) other functions of torch, where exporters drop an argument (_rewritten.py)
+    scaled_dot_product_attention(..., dropout_p)  products, softmax and dropout, which exporters lose (_rewritten.py)
+
+It counts the calls that draw random numbers, so that a file in which fewer of them are left is found (_draws.py).
 
 Only values that parameters reach are marked. What has no place in a file is refused where it happens, by the name of
 the module that does it.
@@ -27,7 +30,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_iter, tree_map
 from torch.utils.weak import WeakIdKeyDictionary
 
-from . import _rewritten
+from . import _draws, _rewritten
 from ._marks import TorchScriptMarks
 from ._refusals import ExportRefused, describe, embedding_reasons
 
@@ -39,13 +42,6 @@ _QUERIES = {getattr(torch.Tensor, name) for name in ("size", "dim", "ndimension"
             "stride", "storage_offset", "is_contiguous", "is_floating_point", "is_complex", "get_device", "__len__")} | {
     getattr(torch.Tensor, name).__get__ for name in ("shape", "dtype", "device", "layout", "ndim", "requires_grad",
                                                      "is_leaf", "grad_fn", "is_sparse", "is_cuda")}
-_DROPOUTS = {  # function -> names of its arguments, where it does not tell them itself
-    **dict.fromkeys((F.dropout, F.alpha_dropout, F.feature_alpha_dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.rrelu,
-                     F.multi_head_attention_forward)),
-    **dict.fromkeys((torch.dropout, torch.alpha_dropout, torch.feature_dropout, torch.feature_alpha_dropout),
-                    ("input", "p", "train")),
-    F.scaled_dot_product_attention: ("query", "key", "value", "attn_mask", "dropout_p"),
-}
 _REFUSED = {
     torch.Tensor.register_hook: "registers a hook on a value, which no file can hold: remove it",
     torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a parameter, which no file can hold: remove it",
@@ -53,7 +49,7 @@ _REFUSED = {
     torch.autograd.grad: "takes a gradient of its own in forward, which no file can hold",
     torch.Tensor.detach_: "cuts a value off in place: use detach instead of detach_",
     torch.Tensor.data.__set__: "sets .data of a tensor in forward, which changes it behind PyTorch's back",
-    F.gumbel_softmax: "draws random numbers and stops a gradient inside of gumbel_softmax; xlc has no random numbers yet",
+    F.gumbel_softmax: "draws random numbers and stops a gradient inside of gumbel_softmax, where it is not seen: write it out",
 }
 
 
@@ -69,7 +65,8 @@ class Watch(TorchFunctionMode):
         self.own = {F.embedding: self.look_up, F.embedding_bag: self.look_up, torch.embedding: self.look_up_row,
                     F.cross_entropy: self.score, F.gaussian_nll_loss: self.gaussian,
                     **dict.fromkeys(_rewritten.FUNCTIONS, self.rewrite)}
-        self.own[F.instance_norm] = self.normalise_instances
+        self.own |= {F.instance_norm: self.normalise_instances, _rewritten.attention: self.attend}
+        self.draws = 0  # of the last run
         if marks is TorchScriptMarks:
             self.own |= {torch.diff: self.differences, torch.cumsum: self.running, torch.Tensor.cumsum: self.running}
         else:
@@ -82,6 +79,7 @@ class Watch(TorchFunctionMode):
     def start(self):
         """Forgets earlier runs: exporters may call the module more than once, with other tensors as its parameters."""
         self.reached, self.copies, self.detached, self.kept = WeakIdKeyDictionary(), {}, {}, {}
+        self.draws = 0
         for parameter in self.module.parameters():
             self.reached[parameter] = True
 
@@ -91,8 +89,7 @@ class Watch(TorchFunctionMode):
             self.refuse(_REFUSED[func])
         if func == _GRAPH and self.is_reached(args[0]):
             self.refuse("reads grad_fn of a value, where hooks on gradients are set, which no file can hold: remove it")
-        if func in _DROPOUTS:
-            self.check_dropout(func, args, kwargs)
+        self.draws += _draws.does_draw(func, args, kwargs)
         if func in _READS and self.has_reached((args, kwargs)):
             self.refuse(f"reads a number out of a value that parameters reach ({_name(func)}): the file would hold that "
                         "number for ever; compute with the tensor")
@@ -140,12 +137,8 @@ class Watch(TorchFunctionMode):
             self.refuse(f"changes a value in place ({_name(func)}) that shares memory with a detached one: "
                         "use detach().clone(), or do it without changing it in place")
 
-    def check_dropout(self, func, args, kwargs):
-        given = _bind(func, args, kwargs, _DROPOUTS[func])
-        p = given.get("p", given.get("dropout_p", given.get("upper", 0)))
-        if p and given.get("training", given.get("train", True)):
-            self.refuse(f"drops elements in training ({_name(func)}, p = {p}), which xlc does not do yet: "
-                        "set p to 0, or call eval() on the module")
+    def attend(self, func, args, kwargs):
+        return self.follow(_rewritten.attend(*args, **kwargs), func, args, kwargs)
 
     def look_up_row(self, func, args, kwargs):
         """torch.embedding, in which -1 is no row."""
@@ -288,10 +281,11 @@ def watching(module, marks):
         return apply.__get__(None, cls)(*args, **kwargs)
 
     module.forward, torch.autograd.Function.apply = run, classmethod(refuse_function)
+    F.scaled_dot_product_attention = _rewritten.attend  # multi_head_attention_forward calls it where no mode is active
     try:
         yield watch
     finally:
-        torch.autograd.Function.apply = apply
+        torch.autograd.Function.apply, F.scaled_dot_product_attention = apply, _rewritten.attention
         if has_own:
             module.forward = forward
         else:

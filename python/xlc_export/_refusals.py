@@ -1,7 +1,7 @@
 """What is refused because no ONNX file can say it: the module would be trained differently from PyTorch.
 
 What can be seen in the module before it runs is checked here, all of it in one go. What only shows while the module
-runs (custom autograd functions, hooks on values, dropout as a function) is found by _gradients.py.
+runs (custom autograd functions, hooks on values, changes in place) is found by _gradients.py.
 """
 
 import torch
@@ -49,10 +49,9 @@ def _modules(module):
         if isinstance(inner, nn.modules.batchnorm._NormBase) and inner.training and inner.momentum is None:
             yield (f"{describe(name, inner)} has momentum None, so that its running averages count the steps: give it a "
                    "momentum")
-        p = dropout_of(inner)
-        if inner.training and p:
-            yield (f"{describe(name, inner)} drops elements in training (p = {p}), which xlc does not do yet: "
-                   "set p to 0, or call eval() on it")
+        if isinstance(inner, nn.RNNBase) and inner.training and inner.dropout:
+            yield (f"{describe(name, inner)} drops elements between its layers (dropout = {inner.dropout}), for which the "
+                   "operator of the file has no word: set it to 0, or give it one layer and a Dropout behind each")
 
 
 def embedding_reasons(max_norm, scale_grad_by_freq, sparse):

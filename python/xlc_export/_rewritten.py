@@ -4,6 +4,7 @@
     cross_entropy(x, probabilities)             -(log_softmax(x) * probabilities).sum
     avg_pool2d(x, ..., divisor_override=d)      avg_pool2d(x, ...) * (elements of a window / d)
     scatter_reduce(x, ..., "mean")              a sum over a count
+    scaled_dot_product_attention(..., dropout_p)  products, softmax, dropout
 """
 
 import math
@@ -82,6 +83,27 @@ def average_instances(x):
     mean = x.mean(axes, keepdim=True)
     variance = ((x - mean) ** 2).sum(axes) / (count - 1)
     return mean.flatten(1).mean(0), variance.mean(0)
+
+
+attention = F.scaled_dot_product_attention  # PyTorch's own
+
+
+def attend(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    """Attention, with its dropout where a file can say it: the new exporter loses it, the old one its training_mode. A
+    query that sees no key gets zeros."""
+    if not dropout_p:
+        return attention(query, key, value, attn_mask, 0.0, is_causal, scale=scale, enable_gqa=enable_gqa)
+    if enable_gqa:
+        key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
+    scores = (query @ key.transpose(-2, -1)) * (query.size(-1) ** -0.5 if scale is None else scale)
+    zero = torch.zeros((), dtype=query.dtype, device=query.device)
+    mask = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device).tril() if is_causal else attn_mask
+    if mask is not None and mask.dtype == torch.bool:
+        mask = torch.where(mask, zero, torch.full_like(zero, -torch.inf))
+    weights = F.softmax(scores if mask is None else scores + mask, -1)
+    if attn_mask is not None:
+        weights = torch.where(torch.isnan(weights), zero, weights)
+    return F.dropout(weights, dropout_p, True) @ value
 
 
 FUNCTIONS = {
