@@ -1,5 +1,6 @@
 // The optimizer of the spec, written into the module: hyper-parameters of each group, and which group a
 // parameter belongs to. Group 0 is the optimizer's own; group i + 1 is the spec's group i.
+#include "xlc/Dialect/Graph/Schedule.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"
@@ -43,7 +44,8 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, Diag
   Builder builder(module.getContext());
   const OptimizerSpec &optimizer = spec.optimizer;
   auto describe = [&](const HyperParameters &own) -> Attribute {
-    return graph::OptimizerGroup::get(module.getContext(), *optimizer.rule, own, optimizer.numbers);
+    return graph::OptimizerGroup::get(module.getContext(), *optimizer.rule, own, optimizer.numbers,
+                                      optimizer.clipValue);
   };
   SmallVector<Attribute> groups{describe({})};
   for (const OptimizerGroupSpec &group : optimizer.groups)
@@ -51,6 +53,8 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, Diag
   module->setAttr(graph::kGroups, builder.getArrayAttr(groups));
   if (spec.optimizer.clipNorm)
     module->setAttr(graph::kClipNorm, builder.getF64FloatAttr(*spec.optimizer.clipNorm));
+  if (spec.schedule)
+    module->setAttr(graph::kSchedule, graph::toAttribute(*spec.schedule, module.getContext()));
 
   auto forward = graph::findForward(module);
   if (failed(checkTrainable(forward, spec, diagnostics)))

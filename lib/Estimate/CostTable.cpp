@@ -58,7 +58,8 @@ Quantity attentionBackward(Operation *op) { return attentionProducts(cast<graph:
 
 Quantity optimizerStep(Operation *op) {
   auto step = cast<graph::OptimizerStepOp>(op);
-  return sizeOf(step.getParam()) * step.getRule().flops;
+  int64_t clipping = step.getClipValue() ? 2 : 0; // two comparisons
+  return sizeOf(step.getParam()) * (step.getRule().flops + clipping);
 }
 
 /// A multiply-add for each output and each weight that leads to it; padding counts.

@@ -2,6 +2,7 @@
 // parameters, inputs, messages in bytes. From the compilation, one table at a time.
 #include "DescribePlan.h"
 #include "xlc/Dialect/Graph/Entry.h"
+#include "xlc/Dialect/Graph/Schedule.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Estimate/Traffic.h"
@@ -72,6 +73,23 @@ void describeGroups(ModuleOp module, plan::PlanT &plan) {
     made->beta1 = group.get(HyperParameter::Beta1), made->beta2 = group.get(HyperParameter::Beta2);
     plan.groups.push_back(std::move(made));
   }
+}
+
+void describeSchedule(ModuleOp module, plan::PlanT &plan) {
+  if (!module->hasAttr(graph::kSchedule))
+    return;
+  runtime::RateSchedule schedule = graph::scheduleOf(module);
+  auto made = std::make_unique<plan::ScheduleT>();
+  made->type = uint8_t(schedule.type);
+  for (const runtime::ScheduleKeyRow &row : runtime::kScheduleKeys)
+    if (std::optional<double> number = schedule[row.key])
+      made->numbers.emplace_back(*number, uint8_t(row.key));
+  if (schedule.warmupShape)
+    made->warmup_shape = uint8_t(*schedule.warmupShape);
+  if (schedule.decayShape)
+    made->decay_shape = uint8_t(*schedule.decayShape);
+  made->milestones.assign(schedule.milestones.begin(), schedule.milestones.end());
+  plan.schedule = std::move(made);
 }
 
 void describeLossScale(ModuleOp module, plan::PlanT &plan) {
@@ -176,6 +194,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   plan->outside = mostOutside(compilation);
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);
+  describeSchedule(module, *plan);
   describeLossScale(module, *plan);
   describeInputs(compilation, *plan);
   describeTraffic(module, *plan);

@@ -1,4 +1,5 @@
 // The report as JSON. Keys are promises to scripts; docs/PlanJson.md lists them, a test compares.
+#include "DescribeRates.h"
 #include "DescribeZero.h"
 #include "xlc/Support/QuantityJson.h"
 
@@ -56,6 +57,18 @@ Json toJson(const std::optional<LossScale> &scale) {
           {"hysteresis", scale->hysteresis},
           {"min", scale->min},
           {"dynamic", scale->isDynamic}};
+}
+
+/// Null where the spec has no schedule; steps that follow from the run are null.
+Json toJson(const std::optional<RateReport> &rates) {
+  if (!rates)
+    return nullptr;
+  auto point = [](const StepRate &at) { return Json({{"step", at.step}, {"rate", at.rate}}); };
+  return {{"type", rates->type.str()},
+          {"steps", rates->steps ? Json(*rates->steps) : Json()},
+          {"first", point(rates->first)},
+          {"largest", rates->largest ? point(*rates->largest) : Json()},
+          {"last", rates->last ? point(*rates->last) : Json()}};
 }
 
 Json toJson(const StepCost &cost) {
@@ -155,6 +168,7 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["fp32"] = report.wide ? Json({{"total", report.wide->total}, {"traffic", report.wide->traffic}}) : Json();
   json["batch"] = {
       {"global", spec.globalBatchOrDefault()}, {"micro", spec.microBatch}, {"micro_batches", spec.microBatches()}};
+  json["lr_schedule"] = toJson(describeRates(spec));
   json["loss_chunk"] = report.chunk.rows ? Json({{"rows", report.chunk.rows}, {"of", report.chunk.all}}) : Json();
   json["zero"] = zeroToJson(report);
   json["groups"] = Json::array();

@@ -1,4 +1,5 @@
 // The report as a table: what fills the memory, what is sent, what is computed, and whether it fits.
+#include "DescribeRates.h"
 #include "DescribeZero.h"
 #include "xlc/Support/Bytes.h"
 #include "xlc/Support/Numbers.h"
@@ -58,6 +59,15 @@ void printZero(const PlanReport &report, Table &table) {
   table.bytes(
       "price", price.bytes,
       llvm::formatv("per step, {0:f2} x the {1} of zero_stage 1", price.factor(), formatBytes(price.stageOne)).str());
+}
+
+/// Where the learning rate begins, how high it goes and where it ends.
+void printRates(const Spec &spec, Table &table) {
+  std::optional<RateReport> rates = describeRates(spec);
+  if (!rates)
+    return;
+  table.title("learning rate (spec: lr_schedule): " + rates->type);
+  forEachRate(*rates, [&](StringRef name, StringRef figure, StringRef remark) { table.row(name, figure, remark); });
 }
 
 /// What a loss by rows costs, and why it is one.
@@ -250,6 +260,7 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
                        spec.globalBatchOrDefault(), spec.microBatch, formatCount(spec.microBatches(), "micro-batch"),
                        formatCount(spec.dp, "rank"));
   Table table(out);
+  printRates(spec, table);
   printChunk(report, table);
   printZero(report, table);
   printPrecision(report, table);

@@ -2,6 +2,7 @@
 // products of others, sizes in elements. Other tools: DeepSpeed, Accelerate, transformers, Lightning, Megatron, torchtitan.
 #include "Aliases.h"
 
+#include "Choices.h"
 #include "Meant.h"
 #include "xlc/Dialect/Graph/Optimizers.h"
 #include "llvm/ADT/STLExtras.h"
@@ -175,6 +176,19 @@ Written writeOptimizer(const ForeignValue &value) {
   return word ? Written(writeAt("optimizer.type", *word)) : std::nullopt;
 }
 
+/// As transformers and DeepSpeed call them.
+Written writeSchedule(const ForeignValue &value) {
+  if (value.node.kind == YamlNode::Kind::Mapping)
+    return std::nullopt;
+  std::optional<StringRef> word =
+      value.node.text == "constant_with_warmup" ? "constant" : findWord(value.node.text, rateScheduleNames());
+  return word ? Written(writeAt("lr_schedule.type", *word)) : std::nullopt;
+}
+
+Written writeWarmupRatio(const ForeignValue &value) {
+  return writeAt("lr_schedule.warmup", value.node.text + " x steps");
+}
+
 // clang-format off
 constexpr Alias table[] = {
   {"dp", "dp_size dp_degree ddp data_parallel data_parallel_size data_parallel_degree num_processes world_size num_gpus gpus", writeProcesses},
@@ -205,6 +219,7 @@ constexpr Alias table[] = {
   {"optimizer.betas", "betas beta1 beta2 adam_beta1 adam_beta2"},
   {"optimizer.eps", "eps epsilon adam_eps adam_epsilon"},
   {"optimizer.clip_norm", "gradient_clipping max_grad_norm grad_clip grad_norm_clip clip_grad clip_grad_norm clip_gradients gradient_clip_val max_norm megatron_lm_gradient_clipping"},
+  {"optimizer.clip_value", "clip_grad_value gradient_clip_value"},
   {"optimizer.groups", "param_groups parameter_groups"},
   {"precision", "mixed_precision dtype torch_dtype param_dtype params_dtype compute_dtype mixed_precision_param amp", writePrecision},
   {"precision", "bf16.enabled bf16", writeIfOn<kBf16>},
@@ -229,7 +244,14 @@ constexpr Alias table[] = {
   {"runtime.attention", "attn_implementation flash_attention use_flash_attn use_flash_attention"},
   {"runtime.threads_per_rank", "num_threads omp_num_threads num_cpu_threads_per_process"},
   {"init.seed", "seed random_seed"},
-  {"lr_schedule", "scheduler lr_scheduler lr_scheduler_type warmup_steps warmup_ratio", writeUnlessOff},
+  {"lr_schedule.type", "scheduler lr_scheduler lr_scheduler_type scheduler.type", writeSchedule},
+  {"lr_schedule.warmup", "warmup_steps warmup_num_steps num_warmup_steps lr_warmup_steps"},
+  {"lr_schedule.warmup", "warmup_ratio", writeWarmupRatio},
+  {"lr_schedule.warmup_shape", "warmup_type"},
+  {"lr_schedule.steps", "total_num_steps num_training_steps lr_decay_steps"},
+  {"lr_schedule.min_lr", "warmup_min_lr eta_min"},
+  {"lr_schedule.min_ratio", "cos_min_ratio"},
+  {"lr_schedule.warmup_from", "warmup_min_ratio"},
   {"recompute", "gradient_checkpointing activation_checkpointing activation_checkpoint fsdp_activation_checkpointing recompute_granularity recompute_activations megatron_lm_recompute_activations", writeUnlessOff},
   {"offload", "offload_optimizer offload_param offload_optimizer_device offload_param_device cpu_offload fsdp_offload_params", writeUnlessOff},
   {"checkpoint", "save_steps save_strategy output_dir save_interval", writeUnlessOff},

@@ -11,12 +11,27 @@ using namespace llvm;
 namespace xlc::spec {
 
 template <class Rows> static std::string namesOf(const Rows &rows) {
-  return join(map_range(rows, [](const auto &row) { return row.name.str(); }), "|");
+  return join(map_range(rows, [](const auto &row) { return StringRef(row.name).str(); }), "|");
 }
 
 std::string optimizerNames() { return namesOf(getOptimizers()); }
 
 std::string ofTakers(HyperParameter which, StringRef words) { return (describeTakers(which) + ": " + words).str(); }
+
+std::string rateScheduleNames() { return namesOf(runtime::kSchedules); }
+
+std::string ofTakers(runtime::ScheduleKey which, StringRef words) {
+  return (listTakers(which, ", ") + ": " + words).str();
+}
+
+std::string listTakers(runtime::ScheduleKey which, StringRef last) {
+  SmallVector<StringRef> names;
+  for (const runtime::ScheduleRow &row : runtime::kSchedules)
+    if (row.find(which))
+      names.push_back(row.name);
+  StringRef end = names.pop_back_val();
+  return names.empty() ? end.str() : (join(names, ", ") + last + end).str();
+}
 
 std::string scheduleNames() { return namesOf(getPipelineSchedules()); }
 

@@ -4,6 +4,7 @@
 #define XLC_LIB_SPEC_CHOICES_H
 
 #include "xlc/Dialect/Graph/Optimizers.h"
+#include "xlc/Runtime/RateSchedules.h"
 #include "xlc/Target/TargetFacts.h"
 
 namespace xlc::spec {
@@ -12,6 +13,13 @@ namespace xlc::spec {
 std::string optimizerNames();
 /// "adam, adamw: " and the words: what a key means to the update rules that take it.
 std::string ofTakers(HyperParameter which, llvm::StringRef words);
+
+/// "constant|linear|...", as Key::choices.
+std::string rateScheduleNames();
+/// "cosine, polynomial: " and the words: what a key means to the schedules that take it.
+std::string ofTakers(runtime::ScheduleKey which, llvm::StringRef words);
+/// "cosine, polynomial and wsd".
+std::string listTakers(runtime::ScheduleKey which, llvm::StringRef last);
 
 /// "gpipe|1f1b|...", as Key::choices.
 std::string scheduleNames();

@@ -21,6 +21,12 @@ void checkRounding(Spec &spec, SpecErrors &errors);
 void checkSquares(Spec &spec, SpecErrors &errors);
 void checkProducts(Spec &spec, SpecErrors &errors);
 
+// CheckSchedule.cpp: what a schedule of learning rates takes, and how gradients are clipped
+void checkScheduleKeys(Spec &spec, SpecErrors &errors);
+void checkScheduledSteps(Spec &spec, SpecErrors &errors);
+void checkLeastRate(Spec &spec, SpecErrors &errors);
+void checkClipping(Spec &spec, SpecErrors &errors);
+
 // CheckDevices.cpp: what the devices of the cluster have and do
 void checkDevice(Spec &spec, SpecErrors &errors);
 void checkNodes(Spec &spec, SpecErrors &errors);

@@ -22,7 +22,6 @@ std::string describeBound(double value) {
 std::string describeRange(const Range &range) {
   std::string result;
   raw_string_ostream out(result);
-  constexpr Range any = {};
   bool hasHigh = range.high != any.high;
   if (range.low != any.low)
     out << (range.excludesLow ? " above " : hasHigh ? " from " : " of at least ") << describeBound(range.low);
@@ -59,6 +58,8 @@ std::string describe(const Key &key) {
     return "a number" + describeRange(key.range) + ", or " + describeChoices(key.choices);
   case Kind::Numbers:
     return "a list of two numbers" + describeRange(key.range);
+  case Kind::Integers:
+    return "a list of whole numbers" + describeRange(key.range);
   case Kind::Boolean:
     return "true or false";
   case Kind::BooleanOrAuto:

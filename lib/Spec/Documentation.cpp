@@ -59,6 +59,27 @@ void printOptimizers(raw_ostream &out) {
   }
 }
 
+/// What each schedule of learning rates makes of a rate. Shapes and milestones stand in the text of their keys.
+void printSchedules(raw_ostream &out) {
+  out << "\nFactors on a rate in the step before which t were applied. W is `warmup`: while t < W, the factor goes "
+         "from "
+         "`warmup_from` to 1,\n`warmup_from + (1 - warmup_from) t / W`. T is `steps`, p = (t - W) / max(1, T - W), m = "
+         "`min_lr` / `optimizer.lr`. Behind T formulas go on\nas their libraries' do: a cosine rises again.\n\n"
+         "| `lr_schedule.type` | takes | factor for t of at least W |\n|---|---|---|\n";
+  for (const runtime::ScheduleRow &row : runtime::kSchedules) {
+    SmallVector<StringRef> keys;
+    for (const runtime::TakenByRate &taken : row.takes)
+      keys.push_back(runtime::rowOf(taken.key).name);
+    if (row.warmupShape)
+      keys.push_back("warmup_shape");
+    if (row.decayShape)
+      keys.push_back("decay_shape");
+    if (row.takesMilestones)
+      keys.push_back("milestones");
+    out << "| `" << StringRef(row.name) << "` | `" << join(keys, "`, `") << "` | " << StringRef(row.doc) << " |\n";
+  }
+}
+
 /// A section, or what has a value of its own and keys beside it.
 bool opensTable(const spec::Key &key) {
   return !key.path.contains('.') &&
@@ -84,6 +105,8 @@ void printSpecDocumentation(raw_ostream &out) {
         printRow(key, out);
     if (section.path == "optimizer")
       printOptimizers(out);
+    if (section.path == "lr_schedule")
+      printSchedules(out);
   }
   out << "\n## What other tools call it\n\nA spec does not take these names: its messages propose the key. A file of "
          "Accelerate, DeepSpeed or transformers given as `--spec` is told as such, with what to write for its "

@@ -1,4 +1,5 @@
-// The table. Rows whose setter is null are sections, or keys that a later version will take.
+// The table, but for the keys of how parameters are updated (OptimizerKeys.cpp). Rows whose setter is null are sections,
+// or keys that a later version will take.
 #include "Keys.h"
 #include "Choices.h"
 #include "xlc/Runtime/Limits.h"
@@ -14,11 +15,7 @@ using namespace llvm;
 namespace xlc::spec {
 namespace {
 
-constexpr Range any = {};
-constexpr Range positive = {.low = 0, .excludesLow = true};
-constexpr Range notNegative = {.low = 0};
 constexpr Range parts = {.low = 0, .high = 1, .excludesLow = true};
-constexpr Range fraction = {.low = 0, .high = 1, .excludesHigh = true};
 constexpr Range ranks = {.low = 1, .high = 65536};
 constexpr Range counts = {.low = 1, .high = 2147483647};
 constexpr Range chunks = {.low = 1, .high = 64};
@@ -28,8 +25,6 @@ constexpr Range memory = {.low = 1};
 constexpr Range rates = {.low = 1, .high = 1e30};
 constexpr Range capabilities = {.low = 1, .high = 20};
 constexpr Range seconds = {.low = 0, .high = 1e6};
-
-OptimizerGroupSpec &group(Spec &spec) { return spec.optimizer.groups.back(); }
 
 void setPrefetch(Spec &spec, const Value &value) {
   using Prefetch = ZeroSpec::Prefetch;
@@ -72,25 +67,6 @@ template <Link Device::*link> void setBandwidth(Spec &spec, const Value &value) 
 }
 template <Link Device::*link> void setLatency(Spec &spec, const Value &value) {
   (device(spec).*link).latency = value.number;
-}
-
-void setOptimizerType(Spec &spec, const Value &value) { spec.optimizer.rule = findOptimizer(value.text); }
-
-/// Numbers of the optimizer, or of its last group.
-using enum HyperParameter;
-template <HyperParameter which> void setNumber(Spec &spec, const Value &value) {
-  spec.optimizer.numbers[size_t(which)] = value.number;
-}
-template <HyperParameter which> void setNumberOfGroup(Spec &spec, const Value &value) {
-  group(spec).numbers[size_t(which)] = value.number;
-}
-void setBetas(HyperParameters &numbers, const Value &value) {
-  numbers[size_t(Beta1)] = value.numbers[0], numbers[size_t(Beta2)] = value.numbers[1];
-}
-
-void addGroup(Spec &spec, const Value &value) {
-  spec.optimizer.groups.emplace_back();
-  group(spec).location = value.location;
 }
 
 void addPin(Spec &spec, const Value &value) { spec.layout.push_back({value.name, {}, value.location}); }
@@ -225,27 +201,6 @@ const Key table[] = {
    "Names of parameters that stand for themselves, though they begin equal to others and so were taken as tied.",
    [](Spec &s, const Value &v) { s.untie = v.texts; }},
 
-  {"optimizer", Kind::Section, any, "", "", "How parameters are updated, as PyTorch defines it.", nullptr},
-  {"optimizer.type", Kind::Choice, any, optimizerNames(), "adamw", "The update rule.", setOptimizerType},
-  {"optimizer.lr", Kind::Number, notNegative, "", describeDefault(LearningRate), "Learning rate.", setNumber<LearningRate>},
-  {"optimizer.weight_decay", Kind::Number, notNegative, "", describeDefault(WeightDecay), "Weight decay; the table of optimizers says where it enters.", setNumber<WeightDecay>},
-  {"optimizer.momentum", Kind::Number, notNegative, "", describeDefault(Momentum), ofTakers(Momentum, "momentum."), setNumber<Momentum>},
-  {"optimizer.betas", Kind::Numbers, fraction, "", describeDefault({Beta1, Beta2}), ofTakers(Beta1, "decay of the moments."),
-   [](Spec &s, const Value &v) { setBetas(s.optimizer.numbers, v); }},
-  {"optimizer.eps", Kind::Number, notNegative, "", describeDefault(Epsilon), ofTakers(Epsilon, "added to the denominator."), setNumber<Epsilon>},
-  {"optimizer.clip_norm", Kind::Number, positive, "", "no clipping", "The gradient is scaled down to this norm when its own is larger.",
-   [](Spec &s, const Value &v) { s.optimizer.clipNorm = v.number; }},
-  {"optimizer.groups", Kind::Sections, any, "", "", "Parameters that are updated differently; later groups win.", addGroup},
-  {"optimizer.groups[].match", Kind::Patterns, any, "", "required", "Patterns over parameter names, as for `trainable`.",
-   [](Spec &s, const Value &v) { group(s).match = v.texts; }},
-  {"optimizer.groups[].lr", Kind::Number, notNegative, "", "optimizer.lr", "The group's learning rate.", setNumberOfGroup<LearningRate>},
-  {"optimizer.groups[].weight_decay", Kind::Number, notNegative, "", "optimizer.weight_decay", "The group's weight decay.", setNumberOfGroup<WeightDecay>},
-  {"optimizer.groups[].momentum", Kind::Number, notNegative, "", "optimizer.momentum", ofTakers(Momentum, "the group's momentum."), setNumberOfGroup<Momentum>},
-  {"optimizer.groups[].betas", Kind::Numbers, fraction, "", "optimizer.betas", ofTakers(Beta1, "the group's decay of the moments."),
-   [](Spec &s, const Value &v) { setBetas(group(s).numbers, v); }},
-  {"optimizer.groups[].eps", Kind::Number, notNegative, "", "optimizer.eps", ofTakers(Epsilon, "the group's eps."), setNumberOfGroup<Epsilon>},
-  {"lr_schedule", Kind::Unsupported, any, "", "", "Learning rate over time.", nullptr},
-
   {"precision", Kind::Choice, any, "fp32|bf16|fp16", "fp32", "What is computed in sixteen bits; `precision: bf16` is short for `precision: {compute: bf16}`.", setType<&PrecisionSpec::compute>},
   {"precision.compute", Kind::Choice, any, "fp32|bf16|fp16", "fp32",
    "The type of parameters as they are read, of the operands of products, and of what forward keeps for backward. Products sum in float32, small operations compute in it; losses, statistics of norms, and what the optimizer computes are float32, and unless the keys below say otherwise, so are gradients of parameters, states, and the master of each parameter that the optimizer updates. A frozen parameter has no master: it is kept rounded, unless `keep` names it, and saved as it was read.", setType<&PrecisionSpec::compute>},
@@ -379,7 +334,16 @@ Device describedDevice() {
   return device;
 }
 
-ArrayRef<Key> keyTable() { return table; }
+ArrayRef<Key> keyTable() {
+  // In the order of the documentation: how parameters are updated comes before precision.
+  static const std::vector<Key> all = [] {
+    std::vector<Key> keys(std::begin(table), std::end(table));
+    auto next = find_if(keys, [](const Key &key) { return key.path == "precision"; });
+    keys.insert(next, optimizerKeys().begin(), optimizerKeys().end());
+    return keys;
+  }();
+  return all;
+}
 
 const Key *findKey(StringRef path) {
   const Key *it = find_if(keyTable(), [&](const Key &key) { return key.path == path; });

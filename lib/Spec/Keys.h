@@ -22,6 +22,7 @@ enum class Kind {
   Number,           ///< within Key::range, finite
   NumberOrChoice,   ///< a Number, or one of Key::choices
   Numbers,          ///< a list of two numbers, each within Key::range
+  Integers,         ///< a list of integers, each within Key::range
   Boolean,          ///< true or false
   BooleanOrAuto,    ///< true, false or auto
   Choice,           ///< one of Key::choices
@@ -47,6 +48,12 @@ struct Range {
     return (excludesLow ? value > low : value >= low) && (excludesHigh ? value < high : value <= high);
   }
 };
+
+/// Those of several tables of rows.
+inline constexpr Range any = {};
+inline constexpr Range positive = {.low = 0, .excludesLow = true};
+inline constexpr Range notNegative = {.low = 0};
+inline constexpr Range fraction = {.low = 0, .high = 1, .excludesHigh = true};
 
 /// What a row's setter gets: the fields that its kind fills, the others empty.
 struct Value {
@@ -77,6 +84,9 @@ inline constexpr double kNotGiven = -1;
 
 /// A device of which nothing is said yet.
 Device describedDevice();
+
+/// The rows of OptimizerKeys.cpp.
+llvm::ArrayRef<Key> optimizerKeys();
 
 /// All rows, in the order of the documentation.
 llvm::ArrayRef<Key> keyTable();

@@ -28,6 +28,7 @@ struct Reader {
   bool readChoiceOrFile(const YamlNode &node, StringRef ending, Value &result);
   bool readText(const YamlNode &node, std::string &result);
   bool readNumbers(const YamlNode &node, std::vector<double> &result);
+  bool readIntegers(const YamlNode &node, std::vector<double> &result);
   bool readPatterns(const YamlNode &node, std::vector<std::string> &result);
   bool readNames(const YamlNode &node, size_t atLeast, std::vector<std::string> &result);
   bool readNameLists(const YamlNode &node, std::vector<std::vector<std::string>> &result);
@@ -144,6 +145,18 @@ bool Reader::readNumbers(const YamlNode &node, std::vector<double> &result) {
   });
 }
 
+bool Reader::readIntegers(const YamlNode &node, std::vector<double> &result) {
+  if (node.kind != YamlNode::Kind::Sequence || node.children.empty())
+    return false;
+  return all_of(node.children, [&](const YamlNode &child) {
+    culprit = &child;
+    int64_t integer = 0;
+    bool isRead = readInteger(child, integer);
+    result.push_back(double(integer));
+    return isRead;
+  });
+}
+
 bool Reader::readPatterns(const YamlNode &node, std::vector<std::string> &result) {
   if (node.kind == YamlNode::Kind::Scalar)
     hint = "put it into brackets";
@@ -192,6 +205,8 @@ bool Reader::read(const YamlNode &node, Value &result) {
     return looksLikeNumber(node.text) ? readNumber(node, result.number) : readChoice(node, result.text);
   case Kind::Numbers:
     return readNumbers(node, result.numbers);
+  case Kind::Integers:
+    return readIntegers(node, result.numbers);
   case Kind::Boolean:
     return readBoolean(node, result.boolean);
   case Kind::BooleanOrAuto:

@@ -8,6 +8,7 @@
 #include "Files/Parameters.h"
 #include "Judge.h"
 #include "LoadedProgram.h"
+#include "Plan/PlannedSchedule.h"
 #include "xlc/Interpret/Interpret.h"
 #include "xlc/Interpret/Verify.h"
 #include "xlc/Support/Numbers.h"
@@ -78,7 +79,13 @@ public:
              KernelReport &report)
       : plan(plan), setup{plan, loaded.codes, /*spins=*/0}, options(options), rows(plan, options.seed),
         fabric(joinRanks()), arenas(rt::rankCount(plan)), judge(program, arenas, options, report),
-        context{plan, rows, *fabric, commons.stop(), 1, nullptr, /*check=*/false, &judge, options.seed} {
+        schedule(rt::scheduleOfVerification(rt::scheduleOf(plan))), context{.plan = plan,
+                                                                            .data = rows,
+                                                                            .fabric = *fabric,
+                                                                            .stop = commons.stop(),
+                                                                            .observer = &judge,
+                                                                            .seed = options.seed,
+                                                                            .schedule = &schedule} {
     values.seed = options.seed;
   }
 
@@ -131,6 +138,7 @@ private:
   const std::unique_ptr<rt::Fabric> fabric;
   std::vector<char *> arenas; // by rank
   Judge judge;
+  const rt::RateSchedule schedule;
   rt::JobContext context;
   rt::InitialValues values;
 };

@@ -251,6 +251,18 @@ module attributes {graph.groups = [{kind = "sdg"}]} {}
 module attributes {graph.groups = [{kind = "sgd", momentum = 1 : i64}]} {}
 
 // -----
+// expected-error @+1 {{graph.groups: 'clip_value' must be a float number above 0}}
+module attributes {graph.groups = [{kind = "sgd", clip_value = 0.0 : f64}]} {}
+
+// -----
+// expected-error @+1 {{graph.lr_schedule must have the name of a schedule as its type}}
+module attributes {graph.lr_schedule = {type = "cosin"}} {}
+
+// -----
+// expected-error @+1 {{graph.lr_schedule of type linear cannot have power = 2.000000e+00 : f64}}
+module attributes {graph.lr_schedule = {type = "linear", power = 2.0 : f64}} {}
+
+// -----
 func.func @scalars(%p: tensor<2xf32>, %s: tensor<3xf32>) {
   // expected-error @+1 {{scalars must have shape [5], has [3]}}
   %0 = graph.optimizer_step sgd %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>

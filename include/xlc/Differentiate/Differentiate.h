@@ -19,8 +19,8 @@ namespace graph {
 inline constexpr llvm::StringLiteral kClipNorm = "graph.clip_norm";
 } // namespace graph
 
-/// Writes the optimizer of the spec into the module: `graph.groups`, `graph.clip_norm` and each parameter's
-/// `graph.group`. A group that matches no parameter is an error at its place in the spec.
+/// Writes the optimizer of the spec into the module: `graph.groups`, `graph.clip_norm`, `graph.lr_schedule` and each
+/// parameter's `graph.group`. A group that matches no parameter is an error at its place in the spec.
 mlir::LogicalResult assignOptimizerGroups(mlir::ModuleOp module, const Spec &spec, Diagnostics &diagnostics);
 
 } // namespace xlc

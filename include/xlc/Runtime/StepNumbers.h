@@ -11,6 +11,7 @@
 #define XLC_RUNTIME_STEPNUMBERS_H
 
 #include "xlc/Runtime/Philox.h"
+#include "xlc/Runtime/RateSchedules.h"
 
 #include <cmath>
 #include <cstdint>
@@ -22,7 +23,7 @@
 namespace xlc::runtime {
 
 enum class StepNumber : uint8_t {
-  LearningRate,   ///< with the factor of the run (--lr)
+  LearningRate,   ///< by the schedule (RateSchedules.h), with the factor of the run (--lr)
   GradientFactor, ///< on the gradients: count of targets, clipping, loss scale
   Correction1,    ///< 1 - beta1^t, t being the number of the step among those that are applied, from 1
   Correction2,    ///< sqrt(1 - beta2^t)
@@ -102,7 +103,7 @@ static_assert(
 
 /// What the numbers of a group are made from.
 struct GroupRates {
-  double learningRate = 0;
+  double learningRate = 0;     ///< of which the schedule makes the step's
   double beta1 = 0, beta2 = 0; ///< 0 where the rule has none: its corrections are 1
 };
 
@@ -113,6 +114,7 @@ struct StepClock {
   uint64_t seed = 0;     ///< of the run
   double rateFactor = 1; ///< on all learning rates
   double lossScale = 1;
+  const RateSchedule *schedule = nullptr; ///< of learning rates; null: they stay
 };
 
 using StepValue = std::variant<double, int64_t>;
@@ -122,7 +124,8 @@ inline StepValue valueOf(StepNumber number, const GroupRates &group, const StepC
   auto t = (double)clock.applied;
   switch (number) {
   case StepNumber::LearningRate:
-    return group.learningRate * clock.rateFactor;
+    return (clock.schedule ? rateOf(*clock.schedule, group.learningRate, clock.applied - 1) : group.learningRate) *
+           clock.rateFactor;
   case StepNumber::Correction1:
     return 1 - std::pow(group.beta1, t);
   case StepNumber::Correction2:

@@ -14,6 +14,7 @@
 #include "xlc/Cluster/Device.h"
 #include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Optimizers.h"
+#include "xlc/Runtime/RateSchedules.h"
 #include "xlc/Support/Diagnostics.h"
 #include "xlc/Target/TargetFacts.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -35,9 +36,9 @@ struct OptimizerGroupSpec {
 
 struct OptimizerSpec {
   const Optimizer *rule = findOptimizer("adamw");
-  HyperParameters numbers; ///< what the spec gives; the rule has the defaults
-  std::optional<double> clipNorm;
-  std::vector<OptimizerGroupSpec> groups; ///< later ones win
+  HyperParameters numbers;                   ///< what the spec gives; the rule has the defaults
+  std::optional<double> clipNorm, clipValue; ///< of all gradients together; of each element
+  std::vector<OptimizerGroupSpec> groups;    ///< later ones win
 
   double get(HyperParameter which) const { return rule->get(which, {}, numbers); }
 };
@@ -152,6 +153,7 @@ struct Spec {
   std::vector<std::vector<std::string>> tie; ///< names of one parameter each, the first of which stays
   std::vector<std::string> untie;            ///< names of parameters that stand for themselves
   OptimizerSpec optimizer;
+  std::optional<runtime::RateSchedule> schedule; ///< of learning rates; none: they stay
   PrecisionSpec precision;
   ZeroSpec zero;
   DataSpec data;

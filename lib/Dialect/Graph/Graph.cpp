@@ -2,6 +2,7 @@
 // asks of an op (unit, role, source name, bytes).
 #include "mlir/IR/DialectImplementation.h"
 #include "xlc/Dialect/Graph/LossScale.h"
+#include "xlc/Dialect/Graph/Schedule.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Dialect/Graph/Update.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -46,6 +47,8 @@ void GraphDialect::initialize() {
 LogicalResult GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kLossScale)
     return LossScale::verify([&] { return op->emitOpError(); }, attribute.getValue());
+  if (attribute.getName() == kSchedule)
+    return verifySchedule([&] { return op->emitOpError(); }, attribute.getValue());
   if (attribute.getName() != kGroups)
     return success();
   auto groups = dyn_cast<ArrayAttr>(attribute.getValue());

@@ -7,7 +7,7 @@ using namespace xlc::graph;
 
 namespace {
 
-constexpr StringLiteral kKind = "kind";
+constexpr StringLiteral kKind = "kind", kClipValue = "clip_value";
 
 /// A number of the step as one value for each element of `like`.
 Value fit(Formula &f, Value x, Value like) { return x.getType() == like.getType() ? x : f.broadcast(x, like); }
@@ -30,6 +30,7 @@ Term graph::operator*(Term x, double y) { return x * Term{x.formula, x.formula->
 Term graph::operator-(double x, Term y) { return Term{y.formula, y.formula->number(x, y.value)} - y; }
 Term graph::sqrt(Term x) { return {x.formula, x.formula->sqrt(x.value)}; }
 Term graph::sign(Term x) { return {x.formula, x.formula->sign(x.value)}; }
+Term graph::clamp(Term x, double bound) { return {x.formula, x.formula->max(x.formula->min(x.value, bound), -bound)}; }
 
 Replaced &Replaced::operator=(Term made) {
   term.value = term.formula->select(isApplied, made.value, term.value);
@@ -40,6 +41,8 @@ Update::Update(Formula &formula, OptimizerStepOp op)
     : op(op), formula(&formula), param(replaced(op.getParam())), gradient{&formula, op.getGrad()},
       rate(getNumber(StepNumber::LearningRate)) {
   gradient = gradient * getNumber(StepNumber::GradientFactor);
+  if (std::optional<double> bound = OptimizerGroup(op->getAttrDictionary()).getClipValue())
+    gradient = clamp(gradient, *bound);
   for (Value state : op.getStates())
     states.push_back(replaced(state));
 }
@@ -67,11 +70,13 @@ SmallVector<Value, 3> graph::expandUpdate(Formula formula, OptimizerStepOp op) {
 }
 
 DictionaryAttr OptimizerGroup::get(MLIRContext *context, const Optimizer &rule, const HyperParameters &group,
-                                   const HyperParameters &own) {
+                                   const HyperParameters &own, std::optional<double> clipValue) {
   Builder builder(context);
   SmallVector<NamedAttribute> entries{builder.getNamedAttr(kKind, builder.getStringAttr(rule.name))};
   for (HyperParameter which : kHyperParameters)
     entries.push_back(builder.getNamedAttr(getName(which), builder.getF64FloatAttr(rule.get(which, group, own))));
+  if (clipValue)
+    entries.push_back(builder.getNamedAttr(kClipValue, builder.getF64FloatAttr(*clipValue)));
   return builder.getDictionaryAttr(entries);
 }
 
@@ -83,6 +88,9 @@ LogicalResult OptimizerGroup::verify(function_ref<InFlightDiagnostic()> emitErro
   for (HyperParameter which : kHyperParameters)
     if (Attribute number = group.get(getName(which)); number && !isa<FloatAttr>(number))
       return emitError() << "'" << getName(which) << "' must be a float number";
+  if (Attribute bound = group.get(kClipValue))
+    if (auto number = dyn_cast<FloatAttr>(bound); !number || !(number.getValueAsDouble() > 0))
+      return emitError() << "'" << kClipValue << "' must be a float number above 0";
   return success();
 }
 
@@ -101,6 +109,11 @@ const Optimizer &OptimizerGroup::getRule() const {
 double OptimizerGroup::get(HyperParameter which) const {
   auto value = attributes.getAs<FloatAttr>(getName(which));
   return value ? value.getValueAsDouble() : 0;
+}
+
+std::optional<double> OptimizerGroup::getClipValue() const {
+  auto bound = attributes.getAs<FloatAttr>(kClipValue);
+  return bound ? std::optional(bound.getValueAsDouble()) : std::nullopt;
 }
 
 SmallVector<StringRef> OptimizerGroup::getStateNames() const {
@@ -123,6 +136,8 @@ OptimizerStepOp OptimizerGroup::createStep(OpBuilder &builder, Location loc, Val
   for (HyperParameter which : kHyperParameters)
     if (Attribute value = attributes.get(getName(which)); value && which != HyperParameter::LearningRate)
       state.addAttribute(getName(which), value);
+  if (Attribute bound = attributes.get(kClipValue))
+    state.addAttribute(kClipValue, bound);
   return cast<OptimizerStepOp>(builder.create(state));
 }
 

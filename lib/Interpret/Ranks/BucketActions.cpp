@@ -221,7 +221,7 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
       return update.emitOpError() << "bucket '" << bucket.op.getSymName() << "' has optimizer group " << group << " of "
                                   << model.groups.size();
     const graph::OptimizerGroup &own = model.groups[group];
-    Tensor<E> numbers = groupNumbers<E>(own, clock.applied);
+    Tensor<E> numbers = groupNumbers<E>(own, model.schedule, clock.applied);
     numbers.elements[runtime::indexInGroup(runtime::StepNumber::GradientFactor)] =
         std::get<Tensor<E>>(scale->second).elements[0];
     bool isSharded = Bucket<E>::isSharded(bucket.op.getStates());

@@ -1,6 +1,7 @@
 // Reads the model from @micro_batch and @update, and draws the data of a run.
 #include "Model.h"
 #include "xlc/Dialect/Graph/Entry.h"
+#include "xlc/Dialect/Graph/Schedule.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include <numeric>
 
@@ -25,6 +26,7 @@ FailureOr<Model> Model::read(ModuleOp module) {
   model.scalars = graph::findScalars(module);
   model.update = graph::findUpdate(module);
   model.groups = graph::OptimizerGroup::of(module);
+  model.schedule = runtime::scheduleOfVerification(graph::scheduleOf(module));
   if (!model.microBatch || !model.scalars || !model.update || model.groups.empty())
     return module.emitError()
            << "verification needs an entry that trains, functions @scalars and @update and the attribute "
@@ -101,21 +103,22 @@ template struct Source<double>;
 template struct Source<float>;
 template struct Source<Field>;
 
-template <class E> Tensor<E> groupNumbers(const graph::OptimizerGroup &group, int64_t t) {
+template <class E>
+Tensor<E> groupNumbers(const graph::OptimizerGroup &group, const runtime::RateSchedule &schedule, int64_t t) {
   using runtime::StepNumber;
   double beta1 = group.get(HyperParameter::Beta1), beta2 = group.get(HyperParameter::Beta2);
   Tensor<E> numbers(ArrayRef<int64_t>{runtime::kGroupNumbers});
   auto set = [&](StepNumber which, double value) {
     numbers.elements[runtime::indexInGroup(which)] = fromDouble<E>(value);
   };
-  set(StepNumber::LearningRate, group.get(HyperParameter::LearningRate));
+  set(StepNumber::LearningRate, runtime::rateOf(schedule, group.get(HyperParameter::LearningRate), t - 1));
   set(StepNumber::Correction1, 1 - std::pow(beta1, t));
   set(StepNumber::Correction2, std::sqrt(1 - std::pow(beta2, t)));
   set(StepNumber::Applied, 1);
   return numbers;
 }
-template Tensor<double> groupNumbers(const graph::OptimizerGroup &, int64_t);
-template Tensor<float> groupNumbers(const graph::OptimizerGroup &, int64_t);
-template Tensor<Field> groupNumbers(const graph::OptimizerGroup &, int64_t);
+template Tensor<double> groupNumbers(const graph::OptimizerGroup &, const runtime::RateSchedule &, int64_t);
+template Tensor<float> groupNumbers(const graph::OptimizerGroup &, const runtime::RateSchedule &, int64_t);
+template Tensor<Field> groupNumbers(const graph::OptimizerGroup &, const runtime::RateSchedule &, int64_t);
 
 } // namespace xlc::interpret

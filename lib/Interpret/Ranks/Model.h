@@ -36,6 +36,7 @@ struct Model {
   std::vector<Parameter> parameters;
   std::vector<Input> inputs;
   std::vector<graph::OptimizerGroup> groups;
+  runtime::RateSchedule schedule; ///< of learning rates
 
   /// The model of a module after Differentiate, or an error that says what is missing.
   static llvm::FailureOr<Model> read(mlir::ModuleOp module);
@@ -81,9 +82,11 @@ template <class E> struct Source {
   Datum<E> rows(const Model::Input &input, int64_t step, int64_t firstRow) const;
 };
 
-/// The numbers of an optimizer group (StepNumbers.h) at step t = 1, 2, ..., by formulas of the interpreter's own; 0
-/// stands for the factor on the gradients, which is known when the norm is.
-template <class E> Tensor<E> groupNumbers(const graph::OptimizerGroup &group, int64_t t);
+/// The numbers of an optimizer group (StepNumbers.h) at step t = 1, 2, ..., by formulas of the interpreter's own, but
+/// for those of schedules, which unittests/Spec compares with the libraries'; 0 stands for the factor on the gradients,
+/// which is known when the norm is.
+template <class E>
+Tensor<E> groupNumbers(const graph::OptimizerGroup &group, const runtime::RateSchedule &schedule, int64_t t);
 
 /// One program under verification.
 template <class E> class Runner {

@@ -31,7 +31,7 @@ template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
     if (group >= model.groups.size())
       return begin.emitOpError() << "has places for " << begin.getPlaces().size() << " optimizer groups of "
                                  << model.groups.size();
-    Tensor<E> numbers = groupNumbers<E>(model.groups[group], now);
+    Tensor<E> numbers = groupNumbers<E>(model.groups[group], model.schedule, now);
     bool hasFailed = false;
     runtime::forEachHostNumberOfGroup([&](const runtime::StepNumberRow &row) {
       Tensor<E> number({1}, numbers.elements[runtime::indexInGroup(row.number)]);

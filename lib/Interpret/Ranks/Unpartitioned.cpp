@@ -138,7 +138,7 @@ private:
       else if (StringAttr state = argument.getState())
         arguments.push_back(std::move(values[state.str()]));
       else if (std::optional<int64_t> group = argument.getGroup()) {
-        Tensor<E> numbers = groupNumbers<E>(model.groups[*group], t);
+        Tensor<E> numbers = groupNumbers<E>(model.groups[*group], model.schedule, t);
         numbers.elements[runtime::indexInGroup(runtime::StepNumber::GradientFactor)] = scale;
         arguments.push_back(numbers);
       }

@@ -100,6 +100,7 @@ void Executor::serve(Lane &lane) {
 
 void Executor::runStep(uint64_t number) {
   step = number, ++round;
+  clock = clockOfStep();
   device.beginStep(program.purpose);
   slotsTaken.clear();
   if (!beside.empty()) {
@@ -236,6 +237,8 @@ void Executor::doAction(Lane &lane, const plan::StepT &step) {
   }
 }
 
+static GroupRates ratesOf(const plan::OptimizerGroupT &group) { return {group.lr, group.beta1, group.beta2}; }
+
 void Executor::writeNumber(char *to, plan::Element type, double value) {
   char element[8];
   putNumber(type, value, element);
@@ -249,22 +252,29 @@ void Executor::writeNumber(char *to, StepNumber number, const GroupRates &group,
   device.write(to, &std::get<int64_t>(value), sizeof(int64_t));
 }
 
+StepClock Executor::clockOfStep() const {
+  return {.step = step,
+          .applied = scale ? scale->applied() + 1 : step,
+          .seed = job.seed,
+          .rateFactor = job.learningRateFactor,
+          .lossScale = scale ? scale->value() : 1,
+          .schedule = job.schedule};
+}
+
+double Executor::rateOf(uint64_t ofStep) const {
+  if (job.plan.groups.empty())
+    return 0;
+  StepClock then = clock;
+  then.applied -= clock.step - ofStep; // a step before is looked at where none is skipped
+  return std::get<double>(valueOf(StepNumber::LearningRate, ratesOf(*job.plan.groups[0]), then));
+}
+
 /// Writes the numbers of the step that are the host's.
 void Executor::begin(const plan::BeginT &begin) {
-  if (scale)
-    scaleOfStep = scale->value();
-  StepClock clock{.step = step,
-                  .applied = scale ? scale->applied() + 1 : step,
-                  .seed = job.seed,
-                  .rateFactor = job.learningRateFactor,
-                  .lossScale = scaleOfStep};
-  for (size_t i = 0; i < begin.places.size(); ++i) {
-    const plan::OptimizerGroupT &group = *job.plan.groups[i];
+  for (size_t i = 0; i < begin.places.size(); ++i)
     forEachHostNumberOfGroup([&](const StepNumberRow &row) {
-      writeNumber(at(begin.places[i]) + offsetInGroup(row.number), row.number, {group.lr, group.beta1, group.beta2},
-                  clock);
+      writeNumber(at(begin.places[i]) + offsetInGroup(row.number), row.number, ratesOf(*job.plan.groups[i]), clock);
     });
-  }
   for (const plan::NumberPlace &number : begin.numbers)
     writeNumber(at(number.place()), kStepNumbers[number.number()].number, {}, clock);
 }

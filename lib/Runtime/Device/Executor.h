@@ -57,7 +57,8 @@ struct JobContext {
   Observer *observer = nullptr;
   uint64_t seed = 0; ///< of what is drawn in a step
   Overlap overlap = Overlap::Inline;
-  int spins = 50; ///< of a stream that waits for another
+  int spins = 50;                         ///< of a stream that waits for another
+  const RateSchedule *schedule = nullptr; ///< of learning rates, with T; null: they stay
   /// Takes the exception of a stream's thread, on it; raises the signal.
   std::function<void(int rank)> fail = nullptr;
   Pulse *pulses = nullptr; ///< by rank, then stream; null: nobody watches
@@ -91,7 +92,9 @@ public:
   /// After the step; null where the plan has none.
   const LossScale *lossScale() const { return scale ? &*scale : nullptr; }
   /// Of the step that was run last, where there is one.
-  float usedScale() const { return scaleOfStep; }
+  float usedScale() const { return (float)clock.lossScale; }
+  /// The learning rate of the first group in that step, or one before.
+  double rateOf(uint64_t step) const;
   MovedByAxis moved() const;
   uint64_t peakSlots() const { return slotsTaken.peak(); }
 
@@ -128,6 +131,7 @@ private:
   void runAction(Lane &lane, const plan::StepT &step);
   /// The same without the observer, but for the calls of a function.
   void doAction(Lane &lane, const plan::StepT &step);
+  StepClock clockOfStep() const;
   void begin(const plan::BeginT &begin);
   void load(Lane &lane, const plan::LoadT &load);
   void runFunction(Lane &lane, const plan::RunT &run, plan::Stream stream);
@@ -163,7 +167,7 @@ private:
   const plan::Place *const lossPlace, *const normPlace, *const appliedPlace;
   ResidualSlots slotsTaken;
   std::optional<LossScale> scale;
-  float scaleOfStep = 1;
+  StepClock clock; ///< of the step that is under way, or was run last
 
   /// Of steps that the device captures.
   struct Replays {

@@ -4,6 +4,7 @@
 #include "Faults.h"
 #include "Files/StandardStreams.h"
 #include "Outputs.h"
+#include "Plan/PlannedSchedule.h"
 #include "SignalsBlocked.h"
 #include "Speaker.h"
 #include "Stats.h"
@@ -24,6 +25,13 @@ double rateFactor(const Plan &plan, const Options &options) {
   if (plan.groups[0]->lr == 0)
     throw Rejected("error: --lr scales the learning rates of the plan, and its first is 0");
   return *options.learningRate / plan.groups[0]->lr;
+}
+
+/// The only place at which a run says how many steps its schedule has.
+RateSchedule scheduleOfRun(const Plan &plan, uint64_t steps) {
+  RateSchedule schedule = scheduleOf(plan);
+  schedule.setSteps(steps);
+  return schedule;
 }
 
 } // namespace
@@ -97,6 +105,7 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
       options(options), settings(settings), signal(signal), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
+      schedule(scheduleOfRun(plan, steps)),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
                                 : nullptr),
       speaker(speaks ? std::make_unique<Speaker>(world, options, data, steps) : nullptr),
@@ -111,6 +120,7 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
               values.seed,
               overlapOf(plan, options),
               setup.spins,
+              &schedule,
               [this](int rank) { fail(rank); },
               world.pulses(),
               nullptr,
@@ -204,7 +214,7 @@ int64_t Crew::endStep(int rank, uint64_t step, int64_t begin) {
   if (rank == findPublisher(plan))
     company->publish(resultOf(step, *own(rank).executor));
   if (rank == 0)
-    speaker->endStep(step, begin, context.learningRateFactor);
+    speaker->endStep(step, begin);
   return now();
 }
 

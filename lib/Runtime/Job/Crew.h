@@ -77,6 +77,7 @@ private:
   Data data;
   InitialValues values;
   const uint64_t steps;
+  const RateSchedule schedule;                ///< over the steps of the run
   const std::unique_ptr<SlowFabric> slowLink; ///< none without --link-rate
   const std::unique_ptr<Speaker> speaker;
   JobContext context;

@@ -190,7 +190,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       "--data", [&](const std::string &text) { parseData(text, options); }, "a folder of NAME.npy, or name=path,...");
   app.add_option_function<std::string>(
          "--lr", [&](const std::string &text) { options.learningRate = parseAmount("--lr", text); },
-         "learning rate; groups with their own keep their ratio to the first")
+         "learning rate, by which all of a schedule is scaled; groups with their own keep their ratio to the first")
       ->type_name("RATE");
   app.add_option_function<std::string>(
          "--seed", [&](const std::string &text) { options.seed = parseWhole("--seed", text, 0, UINT64_MAX); },

@@ -13,7 +13,7 @@ namespace xlc::runtime {
 struct StepResult {
   uint64_t step; ///< from 1
   float loss, norm;
-  double learningRate;
+  double learningRate; ///< of the first group
   double seconds; ///< from the end of the step before to that of this one, on rank 0, without what writing them takes
   double samplesPerSecond;
 

@@ -25,14 +25,14 @@ int findPublisher(const Plan &plan) {
 }
 
 StepResult resultOf(uint64_t step, const Executor &executor) {
-  StepResult result{step, executor.lossOf(step), executor.normOf(step), 0, 0, 0, {}};
+  StepResult result{step, executor.lossOf(step), executor.normOf(step), executor.rateOf(step), 0, 0, {}};
   if (const LossScale *scale = executor.lossScale())
     result.scale = {executor.usedScale(), scale->skippedInRow() > 0, scale->skipped(), scale->skippedInRow(),
                     scale->isSpent()};
   return result;
 }
 
-void Speaker::endStep(uint64_t step, int64_t begin, double rateFactor) {
+void Speaker::endStep(uint64_t step, int64_t begin) {
   Board &board = world.board();
   world.waiter.waitWhile(board.shown, (uint32_t)(step - 1), world.pulses());
   ran = step;
@@ -40,7 +40,6 @@ void Speaker::endStep(uint64_t step, int64_t begin, double rateFactor) {
     return; // it was on its way, and applied nothing
   StepResult result = board.result;
   result.seconds = (double)(now() - begin) * 1e-9;
-  result.learningRate = plan.groups.empty() ? 0 : plan.groups[0]->lr * rateFactor;
   result.samplesPerSecond = (double)globalBatch(plan) / result.seconds;
   world.pulses()->set(Pulse::Speaks);
   progress.show(result);

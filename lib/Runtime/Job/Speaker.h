@@ -17,7 +17,7 @@ public:
       : world(world), plan(world.plan), options(options), data(data), steps(steps), progress(options.log, steps) {}
 
   /// Of a step that took from `begin` on: waits for its numbers, shows them, ends the job where they are of no use.
-  void endStep(uint64_t step, int64_t begin, double rateFactor);
+  void endStep(uint64_t step, int64_t begin);
 
   /// When all ranks have ended: saves, writes reports, compares with the plan. Throws Rejected where something could not be
   /// written. `values`: what parameters began with.

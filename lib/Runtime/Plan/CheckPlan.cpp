@@ -18,6 +18,7 @@ void checkPlan(const Plan &plan, uint64_t kernelCount) {
   if (problems.empty()) {
     CallChecker calls(plan, kernelCount, problems);
     tables.checkStorage();
+    ScheduleChecker(plan, problems).check();
     calls.checkKernels(), calls.checkFunctions();
     for (const auto &each : plan.programs) {
       ProgramChecker program(plan, *each, problems);

@@ -3,6 +3,7 @@
 // are quantities, whose products cannot wrap.
 //
 //   CheckTables.cpp     mesh, groups, parameters, states
+//   PlannedSchedule.cpp the schedule of learning rates
 //   CheckCalls.cpp      kernels, functions, library calls
 //   CheckPrograms.cpp   what a stage keeps where, and its actions
 //   CheckStreams.cpp    whether what streams share has an order
@@ -51,6 +52,14 @@ private:
   /// Elements of a rank's piece; none where the layout is impossible.
   std::optional<Quantity> pieceElements(const plan::ParameterT &parameter);
   void checkOverlaps();
+};
+
+/// The schedule of learning rates: its numbers are those that its type takes.
+class ScheduleChecker : PartChecker {
+public:
+  ScheduleChecker(const Plan &plan, std::vector<std::string> &problems) : PartChecker(plan, problems) {}
+
+  void check();
 };
 
 /// Kernels, and the calls of functions.

@@ -62,6 +62,7 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
     parameters of a group, the numbers that include/xlc/Runtime/StepNumbers.h lists for one: [learning rate, factor on
     the gradient (count ratio and clipping), 1 - beta1^t, sqrt(1 - beta2^t), 1 where the step is applied], t being the
     number of the step. Where the last is 0, the parameter and its states stay as they are, whatever the gradient is.
+    With `clip_value` no element of the gradient, once it has its factor, is larger than that in magnitude.
 
     Example:
 
@@ -74,7 +75,7 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
       Graph_Float:$scalars, Variadic<Graph_Float>:$states,
       DefaultValuedAttr<F64Attr, "0.0">:$beta1, DefaultValuedAttr<F64Attr, "0.0">:$beta2,
       DefaultValuedAttr<F64Attr, "0.0">:$eps, DefaultValuedAttr<F64Attr, "0.0">:$weight_decay,
-      DefaultValuedAttr<F64Attr, "0.0">:$momentum);
+      DefaultValuedAttr<F64Attr, "0.0">:$momentum, OptionalAttr<F64Attr>:$clip_value);
   let results = (outs Graph_Float:$new_param, Variadic<Graph_Float>:$new_states);
   let assemblyFormat = "custom<Keyword>($kind) $param `,` $grad `,` $scalars (`states` $states^)? attr-dict `:` functional-type(operands, results)";
   let extraClassDeclaration = [{

@@ -7,7 +7,8 @@
 
 namespace xlc::graph {
 
-/// Module attribute: an array of dictionaries (kind, and each HyperParameter by its name).
+/// Module attribute: an array of dictionaries (kind, each HyperParameter by its name, and where gradients are clipped
+/// element by element `clip_value`).
 inline constexpr llvm::StringLiteral kGroups = "graph.groups";
 
 using runtime::StepNumber;
@@ -18,7 +19,7 @@ public:
   explicit OptimizerGroup(mlir::DictionaryAttr attributes) : attributes(attributes) {}
   /// What the spec says, as such a dictionary.
   static mlir::DictionaryAttr get(mlir::MLIRContext *context, const Optimizer &rule, const HyperParameters &group,
-                                  const HyperParameters &own);
+                                  const HyperParameters &own, std::optional<double> clipValue);
   /// Fails where `attribute` is no such dictionary.
   static llvm::LogicalResult verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                                     mlir::Attribute attribute);
@@ -27,6 +28,8 @@ public:
 
   const Optimizer &getRule() const;
   double get(HyperParameter which) const;
+  /// The magnitude that no element of a gradient exceeds, once it has its factor; none: it may have any.
+  std::optional<double> getClipValue() const;
   /// Names of the states that each parameter of the group has.
   llvm::SmallVector<llvm::StringRef> getStateNames() const;
   /// The update of one parameter, or of a piece of it.
@@ -57,6 +60,8 @@ Term operator-(double x, Term y);
 Term sqrt(Term x);
 /// -1, 0 or 1.
 Term sign(Term x);
+/// The nearest to x of the numbers from -bound to bound.
+Term clamp(Term x, double bound);
 
 /// What a step replaces, where it is applied; it keeps its value in others.
 class Replaced {
@@ -82,7 +87,7 @@ public:
   Update(Formula &formula, OptimizerStepOp op);
 
   Replaced param;
-  Term gradient; ///< with its factor (count and clipping)
+  Term gradient; ///< with its factor (count and clip_norm), or clipped to clip_value behind it
   llvm::SmallVector<Replaced, 2> states;
   Term rate; ///< the learning rate
 

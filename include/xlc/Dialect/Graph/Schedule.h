@@ -1,0 +1,33 @@
+// The schedule of learning rates (include/xlc/Runtime/RateSchedules.h) as an attribute of a module.
+#ifndef XLC_DIALECT_GRAPH_SCHEDULE_H
+#define XLC_DIALECT_GRAPH_SCHEDULE_H
+
+#include "xlc/Runtime/RateSchedules.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
+
+namespace mlir {
+class Attribute;
+class DictionaryAttr;
+class InFlightDiagnostic;
+class MLIRContext;
+class ModuleOp;
+} // namespace mlir
+
+namespace xlc::graph {
+
+/// Module attribute: a dictionary of the type of a schedule and what the spec gives for it, by the names of its keys.
+/// Rates of a module without it stay.
+inline constexpr llvm::StringLiteral kSchedule = "graph.lr_schedule";
+
+mlir::DictionaryAttr toAttribute(const runtime::RateSchedule &schedule, mlir::MLIRContext *context);
+/// Fails where `attribute` is no such dictionary.
+llvm::LogicalResult verifySchedule(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::Attribute attribute);
+/// That of a module, with the rate of its first group; one that is constant where it has none.
+runtime::RateSchedule scheduleOf(mlir::ModuleOp module);
+
+} // namespace xlc::graph
+
+#endif

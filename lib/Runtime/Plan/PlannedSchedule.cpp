@@ -1,0 +1,61 @@
+// See PlannedSchedule.h, and the check of what is read there.
+#include "PlannedSchedule.h"
+
+#include "PlanCheckers.h"
+
+#include <functional>
+
+namespace xlc::runtime {
+namespace {
+
+std::optional<RateCurve> curveOf(const flatbuffers::Optional<uint8_t> &shape) {
+  return shape ? std::optional((RateCurve)*shape) : std::nullopt;
+}
+
+bool isCurve(const flatbuffers::Optional<uint8_t> &shape) { return !shape || *shape < std::size(kRateCurves); }
+
+} // namespace
+
+RateSchedule scheduleOf(const Plan &plan) {
+  RateSchedule schedule;
+  schedule.firstRate = plan.groups.empty() ? 0 : plan.groups[0]->lr;
+  if (!plan.schedule)
+    return schedule;
+  const plan::ScheduleT &planned = *plan.schedule;
+  schedule.type = (ScheduleType)planned.type;
+  for (const plan::ScheduleNumber &number : planned.numbers)
+    schedule.numbers[number.key()] = number.value();
+  schedule.warmupShape = curveOf(planned.warmup_shape), schedule.decayShape = curveOf(planned.decay_shape);
+  schedule.milestones.assign(planned.milestones.begin(), planned.milestones.end());
+  return schedule;
+}
+
+void ScheduleChecker::check() {
+  if (!plan.schedule)
+    return;
+  const plan::ScheduleT &schedule = *plan.schedule;
+  if (schedule.type >= std::size(kSchedules))
+    return require(false, "a schedule of learning rates of an unknown type, {}", schedule.type);
+  const ScheduleRow &row = kSchedules[schedule.type];
+  std::array<bool, kScheduleKeyCount> isGiven{};
+  for (const plan::ScheduleNumber &number : schedule.numbers) {
+    if (number.key() >= kScheduleKeyCount || !row.find((ScheduleKey)number.key()) || isGiven[number.key()])
+      return require(false, "a schedule {} with key {}, which it does not take, or takes once", row.name, number.key());
+    isGiven[number.key()] = true;
+    const ScheduleKeyRow &key = kScheduleKeys[number.key()];
+    require(key.allows(number.value()), "a schedule {} whose {} is {}", row.name, key.name, number.value());
+  }
+  for (const TakenByRate &taken : row.takes)
+    require(!taken.isRequired || isGiven[(size_t)taken.key], "a schedule {} without {}", row.name,
+            rowOf(taken.key).name);
+  require(isCurve(schedule.warmup_shape) && isCurve(schedule.decay_shape), "a schedule {} of an unknown shape",
+          row.name);
+  require(std::ranges::is_sorted(schedule.milestones, std::less_equal<>()) &&
+              schedule.milestones.empty() == !row.takesMilestones,
+          "a schedule {} whose {} milestones do not ascend", row.name, schedule.milestones.size());
+  double first = plan.groups.empty() ? 0 : plan.groups[0]->lr, least = scheduleOf(plan).get(ScheduleKey::MinLr);
+  require(least <= first, "a schedule {} with a min_lr of {}, above the rate of the first group, {}", row.name, least,
+          first);
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,15 @@
+// The schedule of learning rates that a plan holds as data.
+#ifndef XLC_LIB_RUNTIME_PLAN_PLANNEDSCHEDULE_H
+#define XLC_LIB_RUNTIME_PLAN_PLANNEDSCHEDULE_H
+
+#include "Plan.h"
+#include "xlc/Runtime/RateSchedules.h"
+
+namespace xlc::runtime {
+
+/// Of a checked plan. Rates that stay, where it has no schedule.
+RateSchedule scheduleOf(const Plan &plan);
+
+} // namespace xlc::runtime
+
+#endif

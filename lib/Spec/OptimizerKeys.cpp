@@ -1,0 +1,142 @@
+// Keys of how parameters are updated: the optimizer, and the schedule of its learning rates. The table of a schedule's
+// numbers (include/xlc/Runtime/RateSchedule.h) has their names and ranges.
+#include "Choices.h"
+#include "Keys.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+OptimizerGroupSpec &group(Spec &spec) { return spec.optimizer.groups.back(); }
+
+void setOptimizerType(Spec &spec, const Value &value) { spec.optimizer.rule = findOptimizer(value.text); }
+
+/// Numbers of the optimizer, or of its last group.
+using enum HyperParameter;
+template <HyperParameter which> void setNumber(Spec &spec, const Value &value) {
+  spec.optimizer.numbers[size_t(which)] = value.number;
+}
+template <HyperParameter which> void setNumberOfGroup(Spec &spec, const Value &value) {
+  group(spec).numbers[size_t(which)] = value.number;
+}
+void setBetas(HyperParameters &numbers, const Value &value) {
+  numbers[size_t(Beta1)] = value.numbers[0], numbers[size_t(Beta2)] = value.numbers[1];
+}
+
+void addGroup(Spec &spec, const Value &value) {
+  spec.optimizer.groups.emplace_back();
+  group(spec).location = value.location;
+}
+
+using runtime::RateCurve, runtime::ScheduleKey;
+using enum ScheduleKey;
+
+runtime::RateSchedule &schedule(Spec &spec) { return spec.schedule ? *spec.schedule : spec.schedule.emplace(); }
+
+void setScheduleType(Spec &spec, const Value &value) {
+  schedule(spec).type = find_if(runtime::kSchedules, [&](const runtime::ScheduleRow &row) {
+                          return StringRef(row.name) == value.text;
+                        })->type;
+}
+
+template <ScheduleKey key> void setScheduled(Spec &spec, const Value &value) {
+  schedule(spec)[key] = runtime::rowOf(key).isWhole ? double(value.integer) : value.number;
+}
+
+template <std::optional<RateCurve> runtime::RateSchedule::*shape> void setCurve(Spec &spec, const Value &value) {
+  const auto *name =
+      find_if(runtime::kRateCurves, [&](std::string_view each) { return StringRef(each) == value.text; });
+  schedule(spec).*shape = RateCurve(name - std::begin(runtime::kRateCurves));
+}
+
+/// The row of a number of a schedule.
+template <ScheduleKey key> Key scheduled(StringLiteral path, std::string otherwise, StringRef words) {
+  const runtime::ScheduleKeyRow &row = runtime::rowOf(key);
+  bool isBounded = row.high != runtime::kNoBound;
+  Range range{.low = row.low, .high = isBounded ? row.high : Range().high, .excludesLow = row.excludesLow};
+  return {path,
+          row.isWhole ? Kind::Integer : Kind::Number,
+          range,
+          "",
+          std::move(otherwise),
+          ofTakers(key, words),
+          setScheduled<key>};
+}
+
+// clang-format off
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
+const Key table[] = {
+  {"optimizer", Kind::Section, any, "", "", "How parameters are updated, as PyTorch defines it.", nullptr},
+  {"optimizer.type", Kind::Choice, any, optimizerNames(), "adamw", "The update rule.", setOptimizerType},
+  {"optimizer.lr", Kind::Number, notNegative, "", describeDefault(LearningRate),
+   "Learning rate.", setNumber<LearningRate>},
+  {"optimizer.weight_decay", Kind::Number, notNegative, "", describeDefault(WeightDecay),
+   "Weight decay; the table of optimizers says where it enters.", setNumber<WeightDecay>},
+  {"optimizer.momentum", Kind::Number, notNegative, "", describeDefault(Momentum),
+   ofTakers(Momentum, "momentum."), setNumber<Momentum>},
+  {"optimizer.betas", Kind::Numbers, fraction, "", describeDefault({Beta1, Beta2}),
+   ofTakers(Beta1, "decay of the moments."),
+   [](Spec &s, const Value &v) { setBetas(s.optimizer.numbers, v); }},
+  {"optimizer.eps", Kind::Number, notNegative, "", describeDefault(Epsilon),
+   ofTakers(Epsilon, "added to the denominator."), setNumber<Epsilon>},
+  {"optimizer.clip_norm", Kind::Number, positive, "", "no clipping",
+   "The gradient is scaled down to this norm when its own is larger.",
+   [](Spec &s, const Value &v) { s.optimizer.clipNorm = v.number; }},
+  {"optimizer.clip_value", Kind::Number, positive, "", "no clipping",
+   "Each element of the gradient is clipped to lie between minus this and this, behind loss scale and counts "
+   "(PyTorch's clip_grad_value_). The norm that is logged is that before. Not with `clip_norm`.",
+   [](Spec &s, const Value &v) { s.optimizer.clipValue = v.number; }},
+  {"optimizer.groups", Kind::Sections, any, "", "",
+   "Parameters that are updated differently; later groups win.", addGroup},
+  {"optimizer.groups[].match", Kind::Patterns, any, "", "required",
+   "Patterns over parameter names, as for `trainable`.",
+   [](Spec &s, const Value &v) { group(s).match = v.texts; }},
+  {"optimizer.groups[].lr", Kind::Number, notNegative, "", "optimizer.lr",
+   "The group's learning rate.", setNumberOfGroup<LearningRate>},
+  {"optimizer.groups[].weight_decay", Kind::Number, notNegative, "", "optimizer.weight_decay",
+   "The group's weight decay.", setNumberOfGroup<WeightDecay>},
+  {"optimizer.groups[].momentum", Kind::Number, notNegative, "", "optimizer.momentum",
+   ofTakers(Momentum, "the group's momentum."), setNumberOfGroup<Momentum>},
+  {"optimizer.groups[].betas", Kind::Numbers, fraction, "", "optimizer.betas",
+   ofTakers(Beta1, "the group's decay of the moments."),
+   [](Spec &s, const Value &v) { setBetas(group(s).numbers, v); }},
+  {"optimizer.groups[].eps", Kind::Number, notNegative, "", "optimizer.eps",
+   ofTakers(Epsilon, "the group's eps."), setNumberOfGroup<Epsilon>},
+
+  {"lr_schedule", Kind::Choice, any, rateScheduleNames(), "constant",
+   "How learning rates move, as a type, or a mapping of the keys below. Steps are those that were applied: a "
+   "step that is skipped (`precision.loss_scale`) does not count. `--lr` of the program scales the whole "
+   "schedule.", setScheduleType},
+  {"lr_schedule.type", Kind::Choice, any, rateScheduleNames(), "constant",
+   "The formula, in the table of schedules.", setScheduleType},
+  scheduled<Warmup>("lr_schedule.warmup", "0, 1000 for DeepSpeed's", "steps in which the rate rises."),
+  scheduled<WarmupFrom>("lr_schedule.warmup_from", "0", "the part of the rate with which the warm-up begins."),
+  {"lr_schedule.warmup_shape", Kind::Choice, any, "log|linear", "log",
+   "DeepSpeed's: the course of the warm-up.", setCurve<&runtime::RateSchedule::warmupShape>},
+  scheduled<Steps>("lr_schedule.steps", "the steps of the run", "steps of the whole schedule, warm-up included."),
+  scheduled<MinLr>("lr_schedule.min_lr", "0", "the smallest rate of the first group; others keep their ratio to it."),
+  scheduled<MinRatio>("lr_schedule.min_ratio", "1e-4", "the part of the rate that is left at the end."),
+  scheduled<Cycles>("lr_schedule.cycles", "0.5 for cosine, 1 for cosine_with_restarts", "waves behind the warm-up."),
+  scheduled<Power>("lr_schedule.power", "1", "the exponent."),
+  scheduled<Timescale>("lr_schedule.timescale", "warmup, or 10000 without", "steps until the rate is 1 / sqrt(2)."),
+  scheduled<Decay>("lr_schedule.decay", "required", "steps at the end in which the rate falls."),
+  {"lr_schedule.decay_shape", Kind::Choice, any, "linear|cosine|1-sqrt", "linear",
+   "wsd: the course of the decay.", setCurve<&runtime::RateSchedule::decayShape>},
+  scheduled<Size>("lr_schedule.size", "required", "steps after which the rate is multiplied by `gamma`."),
+  scheduled<Gamma>("lr_schedule.gamma", "required for exponential, else 0.1", "the factor."),
+  {"lr_schedule.milestones", Kind::Integers, {.low = 0, .high = runtime::kMostScheduled}, "", "required",
+   "multistep: steps from which on the rate is multiplied by `gamma` once more, ascending.",
+   [](Spec &s, const Value &v) { schedule(s).milestones = v.numbers; }},
+  scheduled<Period>("lr_schedule.period", "required", "steps of the first period."),
+  scheduled<Multiplier>("lr_schedule.multiplier", "1", "how many times longer each period is than the one before."),
+};
+// clang-format on
+
+} // namespace
+
+ArrayRef<Key> optimizerKeys() { return table; }
+
+} // namespace xlc::spec

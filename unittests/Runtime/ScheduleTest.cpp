@@ -1,0 +1,71 @@
+// A schedule of learning rates as a plan holds it: its numbers are checked, and programs follow it.
+#include "PlanComplaints.h"
+#include "TinyProgram.h"
+#include "xlc/Runtime/RateSchedules.h"
+
+#include <gtest/gtest.h>
+
+using namespace xlc::runtime;
+using namespace xlc::runtime::tiny;
+using namespace xlc::test;
+namespace plan = xlc::plan;
+
+namespace {
+
+TEST(Schedule, ItsNumbersAreThoseThatItsTypeTakes) {
+  using Numbers = std::vector<std::pair<ScheduleKey, double>>;
+  auto with = [](ScheduleType type, Numbers numbers) {
+    return [type, numbers](Plan &p) {
+      p.schedule = std::make_unique<plan::ScheduleT>();
+      p.schedule->type = (uint8_t)type;
+      for (auto [key, value] : numbers)
+        p.schedule->numbers.emplace_back(value, (uint8_t)key);
+    };
+  };
+  using enum ScheduleType;
+  EXPECT_EQ(complaintAfter(with(Cosine, {{ScheduleKey::Steps, 10}, {ScheduleKey::MinLr, 0.1}})), "");
+  expect("a schedule of learning rates of an unknown type, 15", with((ScheduleType)15, {}));
+  expect("a schedule linear with key 6, which it does not take, or takes once",
+         with(Linear, {{ScheduleKey::Power, 2}}));
+  expect("a schedule linear with key 0, which it does not take, or takes once",
+         with(Linear, {{ScheduleKey::Warmup, 2}, {ScheduleKey::Warmup, 3}}));
+  expect("a schedule linear whose warmup is 0.5", with(Linear, {{ScheduleKey::Warmup, 0.5}}));
+  expect("a schedule linear whose steps is 0", with(Linear, {{ScheduleKey::Steps, 0}}));
+  expect("a schedule step without size", with(Step, {{ScheduleKey::Gamma, 0.5}}));
+  expect("a schedule cosine with a min_lr of 0.75, above the rate of the first group, 0.5",
+         with(Cosine, {{ScheduleKey::MinLr, 0.75}}));
+  expect("a schedule multistep whose 0 milestones do not ascend", with(Multistep, {}));
+  expect("a schedule multistep whose 2 milestones do not ascend", [&](Plan &p) {
+    with(Multistep, {})(p);
+    p.schedule->milestones = {5, 5};
+  });
+  expect("a schedule WarmupLR of an unknown shape", [&](Plan &p) {
+    with(WarmupLR, {})(p);
+    p.schedule->warmup_shape = 4;
+  });
+}
+
+TEST(Schedule, RatesFollowItOverTheStepsOfTheRun) {
+  Folder folder;
+  writeData(folder);
+  Plan plan = makePlan(0);
+  plan.schedule = std::make_unique<plan::ScheduleT>();
+  plan.schedule->type = (uint8_t)ScheduleType::Linear;
+  auto rates = [&](std::vector<std::string> options) {
+    std::vector<double> found;
+    options.insert(options.end(), {"--log", folder.file("log")});
+    EXPECT_EQ(run(plan, folder, options), Exit::Done);
+    std::string log = folder.read("log");
+    for (size_t at = 0; (at = log.find("\"lr\":", at)) != std::string::npos; at += 5)
+      found.push_back(std::stod(log.substr(at + 5)));
+    return found;
+  };
+  using Rates = std::vector<double>; // the group's is 0.5
+  EXPECT_EQ(rates({"--steps", "4"}), (Rates{0.5, 0.375, 0.25, 0.125}));
+  EXPECT_EQ(rates({"--steps", "2"}), (Rates{0.5, 0.25}));
+  EXPECT_EQ(rates({"--steps", "4", "--lr", "1"}), (Rates{1, 0.75, 0.5, 0.25}));
+  plan.schedule->numbers.emplace_back(2, (uint8_t)ScheduleKey::Steps);
+  EXPECT_EQ(rates({"--steps", "4"}), (Rates{0.5, 0.25, 0, 0}));
+}
+
+} // namespace
