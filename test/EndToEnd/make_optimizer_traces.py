@@ -1,10 +1,12 @@
 """Trains the model of test/Inputs/models/mlp with an optimizer of PyTorch, and writes the trace and the final parameters.
 
-    python3 make_optimizer_traces.py NAME...        needs PyTorch, onnx, NumPy
+    python3 make_optimizer_traces.py NAME...        needs PyTorch, transformers, onnx, NumPy
 
 NAME is that of a row of lib/Dialect/Graph/Optimizers.cpp and, in any case of letters, of a class of torch.optim:
 `adagrad` is torch.optim.Adagrad. Two are not there: `nesterov` is torch.optim.SGD with nesterov=True, and `lion` is
-Algorithm 2 of Chen et al., "Symbolic Discovery of Optimization Algorithms" (2023), written out below.
+Algorithm 2 of Chen et al., "Symbolic Discovery of Optimization Algorithms" (2023), written out below. And what stands around a
+rule: `clip-value` and `clip-value-adamw` clip each element of the gradients, `two-rates` has two groups whose rates follow one
+schedule.
 """
 
 import json
@@ -14,12 +16,16 @@ import sys
 import numpy
 import onnx
 import torch
+import transformers
 
 import finals
 
 FOLDER = pathlib.Path(__file__).parent.parent / "Inputs" / "models" / "mlp"
 STEPS, BATCH, DECAY = 20, 16, 1e-2
-RATES = {"lion": 1e-3, "nesterov": 0.05}  # others: 1e-2
+RATES = {"lion": 1e-3, "nesterov": 0.05, "clip-value": 0.5}  # others: 1e-2
+CLIPPED = {"clip-value": ("sgd", 5e-3), "clip-value-adamw": ("adamw", 5e-3)}  # less than half of the first gradients' elements
+SECOND = "4."  # the parameters of the second group of `two-rates`
+SCHEDULE = {"type": "cosine", "warmup": 4, "steps": 20, "min_lr": 0.01}
 
 
 class Lion(torch.optim.Optimizer):
@@ -45,7 +51,21 @@ def make(name, parameters):
         settings["momentum"] = 0.9
         return settings, torch.optim.SGD(parameters, nesterov=True, **settings)
     known = {key.lower(): value for key, value in vars(torch.optim).items() if isinstance(value, type)}
+    if name in CLIPPED:
+        rule, bound = CLIPPED[name]
+        return settings | {"type": rule, "clip_value": bound}, known[rule](parameters, **settings)
     return settings, known[name](parameters, **settings)
+
+
+def make_scheduled(parameters):
+    settings = {"type": "sgd", "lr": 0.1, "weight_decay": DECAY, "momentum": 0.9}
+    own = {"lr": 0.02}
+    groups = [{"params": [value for key, value in parameters.items() if not key.startswith(SECOND)]},
+              {"params": [value for key, value in parameters.items() if key.startswith(SECOND)], **own}]
+    optimizer = torch.optim.SGD(groups, **{key: value for key, value in settings.items() if key != "type"})
+    scheduler = transformers.get_cosine_with_min_lr_schedule_with_warmup(
+        optimizer, num_warmup_steps=SCHEDULE["warmup"], num_training_steps=SCHEDULE["steps"], min_lr=SCHEDULE["min_lr"])
+    return settings | {"groups": [{"match": [f"{SECOND}*"], **own}]}, optimizer, scheduler
 
 
 def train(name, dtype):
@@ -56,7 +76,8 @@ def train(name, dtype):
     network.load_state_dict({key: first[key] for key in network.state_dict()})
     network.to(dtype)
     parameters = dict(network.named_parameters())
-    settings, optimizer = make(name, parameters.values())
+    is_scheduled = name == "two-rates"
+    settings, optimizer, scheduler = make_scheduled(parameters) if is_scheduled else (*make(name, parameters.values()), None)
     x, y = (torch.tensor(numpy.load(FOLDER / f"{part}.npy")) for part in "xy")
     losses, norms = [], []
     for step in range(STEPS):
@@ -66,7 +87,11 @@ def train(name, dtype):
         loss.backward()
         losses.append(loss.item())
         norms.append(torch.sqrt(sum((parameter.grad.double() ** 2).sum() for parameter in parameters.values())).item())
+        if name in CLIPPED:
+            torch.nn.utils.clip_grad_value_(parameters.values(), CLIPPED[name][1])
         optimizer.step()
+        if scheduler:
+            scheduler.step()
     return losses, norms, {key: parameter.detach() for key, parameter in parameters.items()}, settings
 
 
@@ -74,6 +99,7 @@ for name in sys.argv[1:]:
     exact, rounded = train(name, torch.float64), train(name, torch.float32)
     differences = {key: (rounded[2][key].double() - value).abs().max().item() for key, value in exact[2].items()}
     trace = {"steps": STEPS, "global_batch": BATCH, "optimizer": {"type": name, **exact[3]}, "clip_norm": None,
+             **({"lr_schedule": SCHEDULE} if name == "two-rates" else {}),
              "inputs": ["x", "y"], "loss": exact[0], "grad_norm": exact[1], "loss_float32": rounded[0],
              "grad_norm_float32": rounded[1], "parameter_difference_float32_to_float64": differences}
     (FOLDER / f"trace-{name}.json").write_text(json.dumps(trace, indent=1) + "\n")

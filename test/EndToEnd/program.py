@@ -76,6 +76,8 @@ def spec_of(setting, case, trace):
             "optimizer": optimizer,
             "data": {"train": {name: folder / f"{name}.npy" for name in trace["inputs"]}},
             "runtime": {"threads_per_rank": 1}}
+    if "lr_schedule" in trace:
+        spec["lr_schedule"] = trace["lr_schedule"]
     if case.shard:
         spec["dp_shard"] = case.shard
     if case.tp > 1:

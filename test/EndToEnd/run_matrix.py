@@ -31,6 +31,7 @@ import processes
 import program
 import promises
 import scaled
+import scheduled
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import tally  # noqa: E402  pylint: disable=wrong-import-position
@@ -101,7 +102,7 @@ def main():
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
         checks += dropout.list_checks(options.all) + gpus.list_checks(options.all) + failing_calls.list_checks(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
-        matrix = [entry_of(setting, *check) for check in promises.PROMISES + checks] + matrix  # those that take longest first
+        matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first
         beside, alone = ([entry_of(setting, *check) for room in (processes, hosts) for check in room.list_checks(getattr(room, lane), options.all)]
                          for lane in ("BESIDE", "ALONE"))
         alone = [entry_of(setting, *check) for check in promises.ONE_AT_A_TIME] + alone
