@@ -1,4 +1,4 @@
-"""Makes the files of this example: loss.onnx, logits.onnx, input_ids.npy, labels.npy, expected.json.
+"""Makes the files of this example: loss.onnx, logits.onnx, input_ids.npy, labels.npy, expected.json, expected-warm-up.json.
 
     python3 export.py FOLDER        needs xlc_export (pip install ../../python), transformers, onnxscript, NumPy
 
@@ -18,6 +18,7 @@ import xlc_export
 
 STEPS, BATCH, SEQUENCE, VOCABULARY = 20, 8, 32, 256
 OPTIMIZER = {"type": "adamw", "lr": 3e-3, "betas": [0.9, 0.95], "eps": 1e-8, "weight_decay": 0.1}
+SCHEDULE = {"type": "cosine", "warmup": 2, "min_lr": 3e-4}  # of warm-up.yaml
 
 
 def make_model():
@@ -57,10 +58,12 @@ def export(folder, names, output, example):
                       input_names=names, output_names=[output], dynamic_shapes=(dynamic,))
 
 
-def train(tokens):
+def train(tokens, schedule=None):
     model = make_model().double()
     optimizer = torch.optim.AdamW(model.parameters(), lr=OPTIMIZER["lr"], betas=tuple(OPTIMIZER["betas"]),
                                   eps=OPTIMIZER["eps"], weight_decay=OPTIMIZER["weight_decay"])
+    scheduler = schedule and transformers.get_cosine_with_min_lr_schedule_with_warmup(
+        optimizer, num_warmup_steps=schedule["warmup"], num_training_steps=STEPS, min_lr=schedule["min_lr"])
     losses, norms = [], []
     for rows in tokens.split(BATCH):
         optimizer.zero_grad()
@@ -68,6 +71,8 @@ def train(tokens):
         loss.backward()
         norms.append(torch.sqrt(sum((p.grad ** 2).sum() for p in model.parameters())).item())
         optimizer.step()
+        if scheduler:
+            scheduler.step()
         losses.append(loss.item())
     return losses, norms
 
@@ -78,9 +83,10 @@ def main(folder):
     export(folder, ["input_ids"], "logits", tokens[:2])
     for name in ("input_ids", "labels"):
         numpy.save(folder / f"{name}.npy", tokens.numpy())
-    losses, norms = train(tokens)
-    (folder / "expected.json").write_text(json.dumps(
-        {"steps": STEPS, "global_batch": BATCH, "optimizer": OPTIMIZER, "loss": losses, "grad_norm": norms}, indent=1))
+    for name, schedule in (("expected", None), ("expected-warm-up", SCHEDULE)):
+        losses, norms = train(tokens, schedule)
+        (folder / f"{name}.json").write_text(json.dumps(
+            {"steps": STEPS, "global_batch": BATCH, "optimizer": OPTIMIZER, "loss": losses, "grad_norm": norms}, indent=1))
 
 
 if __name__ == "__main__":
