@@ -1,5 +1,5 @@
 // Data that change under a running job: every load checks what it brings, where it brought it.
-#include "Files/Data.h"
+#include "Data/Data.h"
 #include "TinyProgram.h"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include "Company.h"
 #include "Embedded.h"
 #include "Fabric/SlowFabric.h"
-#include "Files/Data.h"
+#include "Data/Data.h"
 #include "Files/Parameters.h"
 #include "Options.h"
 #include "Settings.h"

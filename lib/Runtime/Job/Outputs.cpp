@@ -2,7 +2,7 @@
 #include "Outputs.h"
 
 #include "Failure.h"
-#include "Files/Data.h"
+#include "Data/Data.h"
 #include "Files/OutputFile.h"
 
 #include <fmt/format.h>

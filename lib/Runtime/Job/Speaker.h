@@ -3,7 +3,7 @@
 #ifndef XLC_LIB_RUNTIME_JOB_SPEAKER_H
 #define XLC_LIB_RUNTIME_JOB_SPEAKER_H
 
-#include "Files/Data.h"
+#include "Data/Data.h"
 #include "Files/Parameters.h"
 #include "Options.h"
 #include "World.h"

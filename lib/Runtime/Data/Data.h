@@ -1,11 +1,11 @@
 // The training data: one .npy file per model input, consumed in order. Files are checked whole before the first step,
 // and may change while the job runs: so ids are checked again in every load, in memory that nobody else writes, and
 // those very bytes are what the step uses. No kernel sees an id that is outside of its table.
-#ifndef XLC_LIB_RUNTIME_FILES_DATA_H
-#define XLC_LIB_RUNTIME_FILES_DATA_H
+#ifndef XLC_LIB_RUNTIME_DATA_DATA_H
+#define XLC_LIB_RUNTIME_DATA_DATA_H
 
 #include "Device/DataSource.h"
-#include "Npy.h"
+#include "Files/Npy.h"
 #include "Plan/Plan.h"
 
 #include <map>
