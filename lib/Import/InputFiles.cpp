@@ -51,19 +51,35 @@ llvm::StringSet<> findReadNames(const Model &model) {
   return read;
 }
 
-void refuseStrangers(ArrayRef<Input> inputs, const Spec &spec, FileDiagnostics &diagnostics) {
+/// Whether all names are those of inputs.
+bool refuseStrangers(ArrayRef<Input> inputs, const Spec &spec, FileDiagnostics &diagnostics) {
+  bool areKnown = true;
   SmallVector<StringRef> names;
   for (const Input &input : inputs)
     names.push_back(input.name);
-  for (const auto &[name, path] : spec.data.train) {
+  auto check = [&](StringRef path, StringRef key, StringRef what, StringRef name) {
     if (llvm::is_contained(names, name))
-      continue;
+      return;
+    areKnown = false;
     std::optional<StringRef> nearest = findNearest(name, names);
-    diagnostics.error(spec, "data.train." + name,
-                      "data.train has a file for '" + name + "', which is no input of the model; its inputs are '" +
+    diagnostics.error(spec, (path + "." + key).str(),
+                      path + " has " + what + " for '" + name + "', which is no input of the model; its inputs are '" +
                           llvm::join(names, "', '") + "'" +
                           (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+  };
+  for (const auto &[path, rows] :
+       {std::pair("data.train", &spec.data.train), {"data.validation", &spec.data.validation}}) {
+    for (const auto &[name, file] : rows->files)
+      check(path, name, "a file", name);
+    if (!rows->stream)
+      continue;
+    check(path, "input", "tokens", rows->stream->input);
+    if (!rows->stream->labels.empty())
+      check(path, "labels", "targets", rows->stream->labels);
+    for (const auto &[name, number] : rows->stream->fill)
+      check(path, "fill." + name, "a number", name);
   }
+  return areKnown;
 }
 
 void warnOfUnread(ArrayRef<Input> inputs, FileDiagnostics &diagnostics) {
@@ -108,8 +124,9 @@ std::optional<SmallVector<int64_t>> findRow(const std::string &path) {
 /// Rows of other sizes than the input's, which the program would refuse when it starts.
 void refuseOtherSizes(ArrayRef<Input> inputs, const Spec &spec, FileDiagnostics &diagnostics) {
   for (const Input &input : inputs) {
-    auto file = spec.data.train.find(input.name.str());
-    std::optional<SmallVector<int64_t>> row = file == spec.data.train.end() ? std::nullopt : findRow(file->second);
+    const auto &files = spec.data.train.files;
+    auto file = files.find(input.name.str());
+    std::optional<SmallVector<int64_t>> row = file == files.end() ? std::nullopt : findRow(file->second);
     ArrayRef<int64_t> needed = graph::typeOf(input.argument).getShape().drop_front();
     if (!row || needed == ArrayRef(*row))
       continue;
@@ -134,7 +151,11 @@ void xlc::onnx::checkInputFiles(const Model &model, const Spec &spec, func::Func
     if (input.isUnread)
       forward.setArgAttr(input.argument.getArgNumber(), graph::kUnread, UnitAttr::get(forward.getContext()));
   }
-  refuseStrangers(inputs, spec, diagnostics);
+  bool areKnown = refuseStrangers(inputs, spec, diagnostics);
   refuseOtherSizes(inputs, spec, diagnostics);
+  for (BlockArgument argument : forward.getArguments())
+    if (areKnown && graph::Argument(argument).getInput() && !graph::Argument(argument).getWholeOf())
+      checkStreamInput(argument, spec, diagnostics);
+  checkStreamLengths(forward, spec, diagnostics);
   warnOfUnread(inputs, diagnostics);
 }

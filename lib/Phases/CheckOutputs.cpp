@@ -21,12 +21,16 @@ std::vector<InputFile> findInputFiles(const Compilation &compilation) {
   for (const std::string &path : compilation.externalData)
     files.push_back({path, "data of the model"});
   const DataSpec &data = compilation.spec.data;
-  for (const auto &[input, path] : data.train)
-    files.push_back({path, "the data of '" + input + "'"});
+  for (const RowsSpec *rows : {&data.train, &data.validation}) {
+    for (const auto &[input, path] : rows->files)
+      files.push_back({path, "the data of '" + input + "'"});
+    for (const std::string &path : rows->stream ? rows->stream->files : std::vector<std::string>())
+      files.push_back({path, "a file of tokens"}); // a pattern is the name of no file
+  }
   func::FuncOp function = graph::Entry::find(*compilation.unpartitioned, graph::Purpose::train).getFunction();
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (auto name = graph::Argument(function, i).getInput(); name && !graph::Argument(function, i).getWholeOf())
-      files.push_back({dataPath(data, name.getValue()), "the data of '" + name.getValue().str() + "'"});
+      files.push_back({dataPath(data.train, name.getValue()), "the data of '" + name.getValue().str() + "'"});
   return files;
 }
 

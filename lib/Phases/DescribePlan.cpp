@@ -5,6 +5,7 @@
 #include "xlc/Dialect/Graph/Schedule.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
+#include "xlc/Estimate/ReadAhead.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Runtime/Kernel.h"
@@ -102,6 +103,60 @@ void describeLossScale(ModuleOp module, plan::PlanT &plan) {
   plan.loss_scale->dynamic = scale->isDynamic;
 }
 
+/// Empty where there is none, or where the working directory is gone.
+std::string absolute(StringRef path) {
+  llvm::SmallString<128> whole = path;
+  return path.empty() || llvm::sys::fs::make_absolute(whole) ? "" : whole.str().str();
+}
+
+/// Where the rows of an input come from, by the name of its data.
+void describeSource(const Spec &spec, StringRef name, plan::InputT &made) {
+  const RowsSpec &rows = spec.data.train;
+  made.path = dataPath(rows, name);
+  if (!rows.stream)
+    return;
+  if (name == rows.stream->input)
+    made.source = plan::InputSource::Tokens;
+  else if (name == rows.stream->labels)
+    made.source = spec.predictsNextToken(*rows.stream) ? plan::InputSource::NextTokens : plan::InputSource::Tokens;
+  else if (auto number = rows.stream->fill.find(name.str()); number != rows.stream->fill.end())
+    made.source = plan::InputSource::Fill, made.fill = number->second;
+}
+
+plan::TokenType typeOf(TokenStreamSpec::Type type) {
+  switch (type) {
+  case TokenStreamSpec::Type::Auto:
+    return plan::TokenType::Auto;
+  case TokenStreamSpec::Type::U8:
+    return plan::TokenType::U8;
+  case TokenStreamSpec::Type::U16:
+    return plan::TokenType::U16;
+  case TokenStreamSpec::Type::U32:
+    return plan::TokenType::U32;
+  case TokenStreamSpec::Type::I32:
+    return plan::TokenType::I32;
+  }
+  llvm_unreachable("all types are named");
+}
+
+void describeData(const Compilation &compilation, plan::PlanT &plan) {
+  const DataSpec &data = compilation.spec.data;
+  plan.dataset = std::make_unique<plan::DatasetT>();
+  plan.dataset->folder = absolute(data.train.folder);
+  plan.dataset->shuffle = data.shuffles, plan.dataset->drop = data.end == DataSpec::End::Drop;
+  if (data.seed)
+    plan.dataset->seed = *data.seed;
+  for (auto program : exec::programsOf(*compilation.module))
+    plan.dataset->ahead =
+        std::max<uint64_t>(plan.dataset->ahead, readAheadOf(program, compilation.spec.ranks()).bytes());
+  if (!data.train.stream)
+    return;
+  plan.dataset->stream = std::make_unique<plan::TokenStreamT>();
+  plan.dataset->stream->type = typeOf(data.train.stream->type);
+  for (const std::string &file : data.train.stream->files)
+    plan.dataset->stream->files.push_back(absolute(file));
+}
+
 void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
   func::FuncOp function = graph::Entry::find(*compilation.unpartitioned, graph::Purpose::train).getFunction();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -123,8 +178,7 @@ void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
     if (argument.isSampleNumber())
       made->source = plan::InputSource::SampleNumber;
     else
-      made->path =
-          dataPath(compilation.spec.data, made->whole_of.empty() ? name.getValue() : StringRef(made->whole_of));
+      describeSource(compilation.spec, made->whole_of.empty() ? name.getValue() : StringRef(made->whole_of), *made);
     plan.inputs.push_back(std::move(made));
   }
 }
@@ -146,15 +200,13 @@ void describeTraffic(ModuleOp module, plan::PlanT &plan) {
 
 } // namespace
 
-std::string xlc::dataPath(const DataSpec &data, StringRef input) {
+std::string xlc::dataPath(const RowsSpec &rows, StringRef input) {
   llvm::SmallString<128> path;
-  if (auto it = data.train.find(input.str()); it != data.train.end())
+  if (auto it = rows.files.find(input.str()); it != rows.files.end())
     path = it->second;
-  else if (!data.trainFolder.empty() && !input.contains('/'))
-    llvm::sys::path::append(path, data.trainFolder, input + ".npy");
-  if (path.empty() || llvm::sys::fs::make_absolute(path)) // which fails where the working directory is gone
-    return "";
-  return path.str().str();
+  else if (!rows.folder.empty() && !input.contains('/'))
+    llvm::sys::path::append(path, rows.folder, input + ".npy");
+  return absolute(path);
 }
 
 std::string xlc::makeFingerprint(const Compilation &compilation) {
@@ -197,6 +249,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   describeSchedule(module, *plan);
   describeLossScale(module, *plan);
   describeInputs(compilation, *plan);
+  describeData(compilation, *plan);
   describeTraffic(module, *plan);
   return plan;
 }

@@ -1,6 +1,7 @@
 // The figures of a plan. Memory by cause is that of the fullest moment: maxima of the causes, each at its own moment,
 // would add up to more than any rank ever holds.
 #include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/Estimate/ReadAhead.h"
 #include "xlc/Estimate/ResidualSlots.h"
 #include "xlc/Memory/Lifetimes.h"
 #include "xlc/Report/Report.h"
@@ -151,6 +152,7 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &targ
     group.memory = reportMemory(program, spec.precision.isMixed());
     group.memory.outside = target.outsideOf(spec.device, group.memory.arena, spec.ranks(),
                                             target.outsideLinesOf(program, spec.isDeterministic));
+    group.memory.data = int64_t(readAheadOf(program, spec.ranks()).bytes());
     group.residualSlots = countResidualSlots(program);
     reportWindows(program, group);
     group.cost = costOfStep(program);

@@ -28,6 +28,7 @@ Json toJson(const MemoryReport &memory) {
   json["by_type"] = types;
   json["outside"] = sumOf(memory.outside);
   json["outside_lines"] = lines;
+  json["data"] = memory.data;
   json["peak"] = {{"action", memory.peakAction}, {"largest_buffers", buffers}};
   return json;
 }

@@ -123,6 +123,7 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
     for (const OutsideLine &line : memory.outside)
       table.bytes("  " + line.name, line.bytes);
   table.bytes("total", memory.total());
+  table.bytes("data", memory.data, "of the host: rows that are read ahead");
   if (hasStages)
     table.row("residual slots", std::to_string(group.residualSlots),
               pluralOf(group.residualSlots, "micro-batch") + ", of a chunk, whose residuals are there at once");

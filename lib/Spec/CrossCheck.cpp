@@ -202,11 +202,6 @@ void checkTies(Spec &spec, SpecErrors &errors) {
         errors.error(spec.where("tie"), "tie has " + quote(name) + " twice in one list");
 }
 
-void checkData(Spec &spec, SpecErrors &errors) {
-  if (isGiven(spec, "data.train") && spec.data.train.empty() && spec.data.trainFolder.empty())
-    errors.error(spec.where("data.train"), "data.train names no file");
-}
-
 struct CrossCheck {
   std::vector<StringRef> reads;
   void (*run)(Spec &spec, SpecErrors &errors);
@@ -239,7 +234,7 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"lr_schedule"}, checkScheduledSteps},
       {{"lr_schedule", "optimizer.lr"}, checkLeastRate},
       {{"tie"}, checkTies},
-      {{"data"}, checkData},
+      {{"data", "loss"}, checkData},
       {{"cluster"}, checkDevice},
       {{"target", "cluster", "runtime.overlap", "runtime.weight_gradients"}, checkWeightGradients},
       {{"cluster", "dp", "pp", "tp"}, checkNodes},

@@ -26,6 +26,8 @@ void checkScheduleKeys(Spec &spec, SpecErrors &errors);
 void checkScheduledSteps(Spec &spec, SpecErrors &errors);
 void checkLeastRate(Spec &spec, SpecErrors &errors);
 void checkClipping(Spec &spec, SpecErrors &errors);
+// CheckData.cpp: what is trained and evaluated on
+void checkData(Spec &spec, SpecErrors &errors);
 
 // CheckDevices.cpp: what the devices of the cluster have and do
 void checkDevice(Spec &spec, SpecErrors &errors);

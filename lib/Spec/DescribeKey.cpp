@@ -86,6 +86,8 @@ std::string describe(const Key &key) {
     return "a folder or a mapping";
   case Kind::NpyFile:
     return "a .npy file";
+  case Kind::Files:
+    return "a file, a pattern or a list of these";
   case Kind::Unsupported:
     return "";
   }

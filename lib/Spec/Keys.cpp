@@ -291,17 +291,10 @@ const Key table[] = {
   {"target", Kind::Choice, any, targetNames(), kTargetFacts[0].name.str(),
    "What the program is made for: " + describeTargets() + ". `--target` of the commands stands in its place.",
    [](Spec &s, const Value &v) { s.target = v.text; }},
+};
 
-  {"data", Kind::Section, any, "", "", "What is trained on.", nullptr},
-  {"data.train", Kind::Folder, any, "", "none",
-   "A folder with one NAME.npy per model input (and labels), or a mapping from names to files; rows are consumed in order, from the start again at the end.",
-   [](Spec &s, const Value &v) { s.data.trainFolder = v.text; }},
-  {"data.train.*", Kind::NpyFile, any, "", "none", "The file with the rows of this model input (or of the labels).",
-   [](Spec &s, const Value &v) { s.data.train[v.name] = v.text; }},
-  {"data.train.dtype", Kind::Unsupported, any, "", "", "Type of raw token files.", nullptr},
-  {"data.shuffle", Kind::Unsupported, any, "", "", "Random order of the rows.", nullptr},
-  {"data.seed", Kind::Unsupported, any, "", "", "Seed of that order.", nullptr},
-
+// Behind those of data (DataKeys.cpp).
+const Key lastRows[] = {
   {"runtime", Kind::Section, any, "", "", "How the program runs.", nullptr},
   {"runtime.overlap", Kind::Choice, any, "inline|threads", "threads with a `cluster.device` that is no CPU, else inline",
    "`inline`: a rank does one thing after the other. `threads`: what ranks exchange and load runs beside their computations, on streams of its own (on a CPU: threads), and the plan keeps the bytes of a message long enough for it to be hidden, as `cluster.device` predicts. The bits are the same.",
@@ -335,12 +328,14 @@ Device describedDevice() {
 }
 
 ArrayRef<Key> keyTable() {
-  // In the order of the documentation: how parameters are updated comes before precision.
   static const std::vector<Key> all = [] {
-    std::vector<Key> keys(std::begin(table), std::end(table));
-    auto next = find_if(keys, [](const Key &key) { return key.path == "precision"; });
-    keys.insert(next, optimizerKeys().begin(), optimizerKeys().end());
-    return keys;
+    std::vector<Key> joined(std::begin(table), std::end(table));
+    append_range(joined, dataKeys());
+    append_range(joined, lastRows);
+    // How parameters are updated comes before precision.
+    auto next = find_if(joined, [](const Key &key) { return key.path == "precision"; });
+    joined.insert(next, optimizerKeys().begin(), optimizerKeys().end());
+    return joined;
   }();
   return all;
 }

@@ -36,6 +36,7 @@ enum class Kind {
   BytesUnitsOrAuto, ///< a size with a unit, a count without, or auto
   Folder,           ///< a path, relative to the spec file
   NpyFile,          ///< a path that ends in .npy, relative to the spec file
+  Files,            ///< a path or a pattern, or a list of them, relative to the spec file
   Unsupported,      ///< known by name, refused
 };
 
@@ -77,6 +78,7 @@ struct Key {
   std::string defaultText; ///< for the documentation
   std::string doc;         ///< one sentence
   void (*set)(Spec &spec, const Value &value);
+  bool isOfStream = false; ///< means something in a mapping that is a token stream; in others it is a name
 };
 
 /// A time that a description of a device does not say.
@@ -87,6 +89,8 @@ Device describedDevice();
 
 /// The rows of OptimizerKeys.cpp.
 llvm::ArrayRef<Key> optimizerKeys();
+/// The rows below `data` (DataKeys.cpp).
+llvm::ArrayRef<Key> dataKeys();
 
 /// All rows, in the order of the documentation.
 llvm::ArrayRef<Key> keyTable();

@@ -23,15 +23,32 @@ public:
   /// `rowPrefix` is where the mapping stands in the table ("optimizer.groups[]."), `shownPrefix` where it
   /// stands in the file ("optimizer.groups[0].").
   void checkMapping(const YamlNode &mapping, StringRef rowPrefix, StringRef shownPrefix) {
+    Mapping kind = isTokenStream(mapping) ? Mapping::TokenStream : Mapping::Other;
     for (const YamlNode &child : mapping.children)
-      checkEntry(child, rowPrefix, shownPrefix);
+      checkEntry(child, rowPrefix, shownPrefix, kind);
   }
 
 private:
-  void checkEntry(const YamlNode &node, StringRef rowPrefix, StringRef shownPrefix) {
+  enum class Mapping { Other, TokenStream };
+
+  /// What names `input` beside `tokens`, or other files than rows as `tokens`, maps no inputs to their files.
+  static bool isTokenStream(const YamlNode &mapping) {
+    auto find = [&](StringRef name) {
+      return find_if(mapping.children, [&](const YamlNode &child) { return child.key == name; });
+    };
+    auto tokens = find("tokens"), none = mapping.children.end();
+    if (tokens == none)
+      return false;
+    return !isFileOfRows(*tokens) || find("input") != none;
+  }
+  static bool isFileOfRows(const YamlNode &node) {
+    return node.kind == YamlNode::Kind::Scalar && StringRef(node.text).ends_with(".npy");
+  }
+
+  void checkEntry(const YamlNode &node, StringRef rowPrefix, StringRef shownPrefix, Mapping kind) {
     std::string shown = (shownPrefix + node.key).str();
-    const Key *row = findRow(node.key, rowPrefix);
-    if (!row)
+    const Key *row = findRow(node.key, rowPrefix, kind);
+    if (!row || (kind == Mapping::TokenStream && row->kind == Kind::NpyFile && !isFileOfRows(node)))
       return refuseUnknown(node, rowPrefix, shown);
     bool isSection = node.kind == YamlNode::Kind::Mapping || row->kind == Kind::Section || row->kind == Kind::Names;
     checked.spec.locations[shown] = isSection ? node.keyLocation : node.location;
@@ -51,9 +68,9 @@ private:
 
   /// The key's own row, or that of a name that the user chooses. `.`, `[` and `*` mean something in the table,
   /// so a key that has them can only be such a name.
-  static const Key *findRow(StringRef name, StringRef rowPrefix) {
+  static const Key *findRow(StringRef name, StringRef rowPrefix, Mapping kind) {
     if (name.find_first_of(".[]*") == StringRef::npos)
-      if (const Key *row = findKey((rowPrefix + name).str()))
+      if (const Key *row = findKey((rowPrefix + name).str()); row && (!row->isOfStream || kind == Mapping::TokenStream))
         return row;
     return findKey((rowPrefix + "*").str());
   }
@@ -76,6 +93,9 @@ private:
     value->location = node.location;
     if (row.kind == Kind::Folder || row.kind == Kind::NpyFile || value->form == Value::Form::File)
       value->text = besideSpec(value->text);
+    if (row.kind == Kind::Files)
+      for (std::string &path : value->texts)
+        path = besideSpec(path);
     row.set(checked.spec, *value);
   }
 
@@ -134,12 +154,12 @@ private:
     return askWhetherMeant(meant);
   }
 
-  /// Keys of this name in any mapping, but for what describes a device or one group of many.
+  /// Keys of this name in any mapping, but for what describes a device, one group of many or a token stream.
   static SmallVector<StringRef> findElsewhere(StringRef written) {
     SmallVector<StringRef> found;
     for (const Key &key : keyTable())
       if (key.path.ends_with(("." + written).str()) && !key.path.contains("[]") &&
-          !key.path.starts_with("cluster.device.") && key.kind != Kind::Unsupported)
+          !key.path.starts_with("cluster.device.") && key.kind != Kind::Unsupported && !key.isOfStream)
         found.push_back(key.path);
     return found;
   }

@@ -31,6 +31,7 @@ struct Reader {
   bool readIntegers(const YamlNode &node, std::vector<double> &result);
   bool readPatterns(const YamlNode &node, std::vector<std::string> &result);
   bool readNames(const YamlNode &node, size_t atLeast, std::vector<std::string> &result);
+  bool readFiles(const YamlNode &node, std::vector<std::string> &result);
   bool readNameLists(const YamlNode &node, std::vector<std::vector<std::string>> &result);
   bool readPrefetch(const YamlNode &node, Value &result);
   bool read(const YamlNode &node, Value &result);
@@ -130,7 +131,7 @@ bool Reader::readChoiceOrFile(const YamlNode &node, StringRef ending, Value &res
 bool Reader::readText(const YamlNode &node, std::string &result) {
   result = node.text;
   if (key.kind == Kind::NpyFile && node.kind == YamlNode::Kind::Scalar && !StringRef(node.text).ends_with(".npy")) {
-    hint = "other formats are not supported yet";
+    hint = "other formats are converted before, by python -m xlc_data rows, or are a token stream: tokens and input";
     return false;
   }
   return node.kind == YamlNode::Kind::Scalar && !node.text.empty();
@@ -180,6 +181,12 @@ bool Reader::readNames(const YamlNode &node, size_t atLeast, std::vector<std::st
   });
 }
 
+bool Reader::readFiles(const YamlNode &node, std::vector<std::string> &result) {
+  if (node.kind == YamlNode::Kind::Scalar)
+    return readText(node, result.emplace_back());
+  return readNames(node, 1, result);
+}
+
 bool Reader::readNameLists(const YamlNode &node, std::vector<std::vector<std::string>> &result) {
   hint = "each inner list has two names or more, [[a, b], [c, d]]";
   return node.kind == YamlNode::Kind::Sequence && !node.children.empty() &&
@@ -222,6 +229,8 @@ bool Reader::read(const YamlNode &node, Value &result) {
   case Kind::Folder:
   case Kind::NpyFile:
     return readText(node, result.text);
+  case Kind::Files:
+    return readFiles(node, result.texts);
   case Kind::Patterns:
     return readPatterns(node, result.texts);
   case Kind::NameList:

@@ -17,7 +17,7 @@ import seeds
 
 ROOT = seeds.ROOT
 # The longest input of each reader: as large as its seeds, no larger.
-READERS = {"npy": 4 << 10, "safetensors": 8 << 10, "yaml": 4 << 10, "plan": 128 << 10, "onnx": seeds.LARGEST_MODEL}
+READERS = {"npy": 4 << 10, "tokens": 4 << 10, "safetensors": 8 << 10, "yaml": 4 << 10, "plan": 128 << 10, "onnx": seeds.LARGEST_MODEL}
 SECONDS, MEBIBYTES = 10, 1024
 # LLVM's allocators poison memory where they are compiled with the sanitizer, and libMLIR, which is not, then uses it.
 OPTIONS = {"ASAN_OPTIONS": "allow_user_poisoning=0:detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}

@@ -34,6 +34,18 @@ def npy_files():
     yield (ROOT / "examples" / "mlp" / "y.npy").read_bytes()
 
 
+def token_files():
+    """A length of 32 bits, so many bytes of X.bin, then X.idx where that is not empty (targets/Tokens.cpp)."""
+    folder = ROOT / "test" / "EndToEnd" / "Tokens"
+    for binary, index in ((folder / "llmc-1.bin", None), (folder / "llmc-7.bin", None), (folder / "megatron.bin", folder / "megatron.idx")):
+        content = binary.read_bytes()[:1200]
+        if index is None:
+            content = content[:8] + struct.pack("<I", 176 // (2 if "1" in binary.name else 4)) + content[12:]
+        yield struct.pack("<I", len(content)) + content + (index.read_bytes() if index else b"")
+    yield struct.pack("<I", 4) + bytes(4)
+    yield struct.pack("<I", 86) + make_npy("<u2", "(5,)", bytes(10))
+
+
 def make_tensors(header, elements):
     text = json.dumps(header, separators=(",", ":")).encode()
     return struct.pack("<Q", len(text)) + text + elements
@@ -90,6 +102,7 @@ def onnx_files():
 
 MAKERS = {
     "npy": lambda xlc: npy_files(),
+    "tokens": lambda xlc: token_files(),
     "safetensors": lambda xlc: [*safetensors_files(), *[tensors for _, tensors in compiled(xlc)][:1]],
     "yaml": lambda xlc: yaml_files(),
     "plan": lambda xlc: [find_plan(program) for program, _ in compiled(xlc)],

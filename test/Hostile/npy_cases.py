@@ -50,7 +50,7 @@ def list_cases(rows, width, classes):
     for length in (2**31, 2**32 - 1):
         yield "x", refuse(f"a header of {length} bytes", build("<f4", shape, floats, version=(2, 0), length=length), "header")
 
-    for descr in (">f4", "=f4", "|f4", "f4", "<f2", "<f16", "<c8", "<c16", "|b1", "|i1", "|u1", "<i2", "<u2", "<u4", "<u8", ">i8", "|S4",
+    for descr in (">f4", "=f4", "|f4", "f4", "<f2", "<f16", "<c8", "<c16", "|b1", "|i1", "|u1", "<i2", "<u2", "<u8", ">i8", "|S4",
                   "<U4", "|O", "|V4", "<M8[ns]", "", "<f4 ", "\x1b[31m", "f" * 1000):
         yield "x", refuse(f"elements {descr[:20]!r}", build(descr, shape, floats), "error:")
     for descr in ("<f4", "<f8"):

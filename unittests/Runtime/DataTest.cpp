@@ -65,7 +65,7 @@ using Ids = testing::Types<int32_t, int64_t>; // converted on the way, and read 
 TYPED_TEST_SUITE(DataOf, Ids);
 
 TYPED_TEST(DataOf, RowsComeInOrderAndBeginAgainBehindTheLast) {
-  Data data(this->plan, {}, this->folder.file(""));
+  Data data(this->plan, {{}, this->folder.file(""), 0});
   int64_t ids[micro];
   for (uint64_t step = 0; step < 6; ++step)
     for (uint32_t k = 0; k < microBatches; ++k)
@@ -77,7 +77,7 @@ TYPED_TEST(DataOf, RowsComeInOrderAndBeginAgainBehindTheLast) {
 }
 
 TYPED_TEST(DataOf, AnIdThatBecomesBadIsSeenInItsLoad) {
-  Data data(this->plan, {}, this->folder.file(""));
+  Data data(this->plan, {{}, this->folder.file(""), 0});
   for (TypeParam bad : {10, -1}) {
     auto ids = goodIds<TypeParam>();
     ids[7] = bad;
@@ -96,10 +96,10 @@ TYPED_TEST(DataOf, AnIdThatBecomesBadIsSeenInItsLoad) {
 }
 
 TYPED_TEST(DataOf, AFileThatBecomesShorterIsAnAnswer) {
-  Data data(this->plan, {}, this->folder.file(""));
+  Data data(this->plan, {{}, this->folder.file(""), 0});
   this->folder.write("ids.npy", makeIds(goodIds<TypeParam>()).substr(0, 100));
   EXPECT_EQ(complaintOfLoad(data, 1, 0, 0),
-            this->folder.file("") + "/ids.npy: row 8: became shorter while it was read");
+            this->folder.file("") + "/ids.npy: row 8, column 0: became shorter while it was read");
 }
 
 TEST(Data, RowsAreCountedBeforeIdsAreRead) {
@@ -110,7 +110,7 @@ TEST(Data, RowsAreCountedBeforeIdsAreRead) {
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 64 + ((uintmax_t)8 << 37));
   Plan plan = makePlan(0);
   try {
-    Data data(plan, {}, folder.file(""));
+    Data data(plan, {{}, folder.file(""), 0});
     FAIL() << "accepted";
   } catch (const Rejected &problem) {
     std::string text = problem.what();
@@ -128,7 +128,7 @@ TEST(Data, WithoutAnIgnoredLabelNoNumberIsAdmitted) {
   Plan plan = makePlan(0);
   plan.inputs[idsInput]->has_ignore = false;
   try {
-    Data data(plan, {}, folder.file(""));
+    Data data(plan, {{}, folder.file(""), 0});
     FAIL() << "accepted";
   } catch (const Rejected &problem) {
     EXPECT_NE(std::string(problem.what())
@@ -147,7 +147,7 @@ TEST(Data, AnIdThatItsTypeCannotHoldIsSeenInItsLoad) {
   folder.write("ids.npy", makeIds(ids));
   Plan plan = makePlan(0);
   plan.inputs[idsInput]->element = plan::Element::I32, plan.inputs[idsInput]->has_limit = false;
-  Data data(plan, {}, folder.file(""));
+  Data data(plan, {{}, folder.file(""), 0});
   ids[0] = (int64_t)1 << 32;
   folder.write("ids.npy", makeIds(ids));
   EXPECT_EQ(complaintOfLoad(data, 0, 0, 0), folder.file("") +
@@ -159,11 +159,141 @@ TEST(Data, AnIdThatItsTypeCannotHoldIsSeenInItsLoad) {
 std::string complaintOfData(const Plan &plan, const Folder &folder,
                             const std::map<std::string, std::string> &files = {}) {
   try {
-    Data data(plan, files, folder.file(""));
+    Data data(plan, {files, folder.file(""), 0});
   } catch (const Rejected &problem) {
     return problem.what();
   }
   return "";
+}
+
+/// The tiny program with ids from a stream of bytes, in rows of one token.
+Plan makeStreamPlan(const std::string &stream, plan::InputSource source) {
+  Plan plan = makePlan(0);
+  plan.inputs[idsInput]->source = source, plan.inputs[idsInput]->row_shape = {1};
+  plan.dataset = std::make_unique<plan::DatasetT>();
+  plan.dataset->stream = std::make_unique<plan::TokenStreamT>();
+  plan.dataset->stream->files = {stream}, plan.dataset->stream->type = plan::TokenType::U8;
+  return plan;
+}
+
+std::string complaintOf(const Plan &plan, const DataChoice &choice = {}, Scan scan = Scan::Small) {
+  try {
+    Data data(plan, choice, scan);
+  } catch (const Rejected &problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+TEST(Data, AStreamIsCheckedWhereItsFilesBeginAndEnd) {
+  Folder folder;
+  writeData(folder);
+  std::string ids(rows, '\1'), path = folder.file("ids.bin");
+  Plan plan = makeStreamPlan(path, plan::InputSource::Tokens);
+  plan.inputs[0]->path = folder.file("x.npy");
+  auto complaint = [&](size_t bad, Scan scan) {
+    std::string wrong = ids;
+    wrong[bad] = 17;
+    folder.write("ids.bin", wrong);
+    return complaintOf(plan, {}, scan);
+  };
+  auto expected = [&](size_t row) {
+    return path + ": error: row " + std::to_string(row) +
+           ", column 0: id 17 is outside the table of input 'ids', which has 10 rows (-100 is ignored)";
+  };
+  for (size_t row : {(size_t)0, rows - 1})
+    EXPECT_EQ(complaint(row, Scan::Small), expected(row));
+  EXPECT_EQ(complaint(7, Scan::Small), "");
+  EXPECT_EQ(complaint(7, Scan::All), expected(7));
+  folder.write("ids.bin", ids.substr(1));
+  EXPECT_EQ(complaintOf(plan), path + ": error: 19 rows, while " + folder.file("x.npy") + " has 20");
+  EXPECT_EQ(complaintOf(plan, {{{"tokens", folder.write("more.bin", ids)}}}), ""); // in place of the plan's
+}
+
+TEST(Data, AStreamWithoutARowIsRefused) {
+  Folder folder;
+  writeData(folder);
+  Plan plan = makeStreamPlan(folder.write("ids.bin", "1"), plan::InputSource::NextTokens);
+  plan.inputs[0]->path = folder.file("x.npy");
+  EXPECT_EQ(complaintOf(plan),
+            folder.file("ids.bin") + ": error: neither this file nor another of the stream has the 1 tokens of a row");
+}
+
+TEST(Data, WhatIsFilledHasANumberOfItsType) {
+  Folder folder;
+  writeData(folder);
+  Plan plan = makePlan(0);
+  plan.inputs[0]->path = folder.file("x.npy"), plan.inputs[idsInput]->source = plan::InputSource::Fill;
+  for (double good : {0, 9, -100}) {
+    plan.inputs[idsInput]->fill = good;
+    Data data(plan, {});
+    int64_t ids[micro];
+    load(data, 3, 1, 0, ids);
+    for (int64_t id : ids)
+      EXPECT_EQ(id, (int64_t)good);
+  }
+  for (double bad : {10., 0.5, -1.}) {
+    plan.inputs[idsInput]->fill = bad;
+    EXPECT_NE(complaintOf(plan).find("error: input 'ids' is filled with "), std::string::npos);
+    EXPECT_NE(complaintOf(plan).find(", and takes whole numbers from 0 to below 10"), std::string::npos);
+  }
+  plan.inputs[idsInput]->fill = 1, plan.inputs[0]->source = plan::InputSource::Fill;
+  EXPECT_EQ(complaintOf(plan), "error: all inputs are filled with numbers, and none has rows");
+}
+
+/// Every type of a file becomes every type of an input as a number.
+TEST(Data, EachStoredTypeBecomesANumber) {
+  Folder folder;
+  Plan plan = makePlan(0);
+  plan.inputs[0]->row_shape = {};
+  writeData(folder);
+  folder.write("ids.npy", makeIds(goodIds<int64_t>()));
+  auto valuesOf = [&](const std::string &descr, const std::string &bytes) {
+    folder.write("x.npy", makeNpy(descr, "(20,)", bytes));
+    Data data(plan, {{}, folder.file("")});
+    std::vector<float> values;
+    data.load(0, 0, 0, 0, [&](const void *from, uint64_t count) {
+      values.assign((const float *)from, (const float *)from + count / sizeof(float));
+    });
+    return values;
+  };
+  auto column = [](auto first, auto second) {
+    std::vector<decltype(first)> values(rows);
+    values[0] = first, values[1] = second;
+    return bytesOf(values);
+  };
+  EXPECT_EQ(valuesOf("|u1", column((uint8_t)255, (uint8_t)1)), (std::vector<float>{255, 1}));
+  EXPECT_EQ(valuesOf("|i1", column((int8_t)-128, (int8_t)1)), (std::vector<float>{-128, 1}));
+  EXPECT_EQ(valuesOf("<i2", column((int16_t)-300, (int16_t)1)), (std::vector<float>{-300, 1}));
+  EXPECT_EQ(valuesOf("<u2", column((uint16_t)65535, (uint16_t)1)), (std::vector<float>{65535, 1}));
+  EXPECT_EQ(valuesOf("<u4", column(4294967040u, 1u)), (std::vector<float>{4294967040.f, 1}));
+  EXPECT_EQ(valuesOf("<f2", column((uint16_t)0x3555, (uint16_t)0xc000)), (std::vector<float>{0.333251953125f, -2}));
+  EXPECT_EQ(valuesOf("|b1", column((uint8_t)7, (uint8_t)0)), (std::vector<float>{1, 0}));
+}
+
+TEST(Data, IdsOfEachIntegerTypeAreChecked) {
+  Folder folder;
+  writeData(folder);
+  Plan plan = makePlan(0);
+  auto said = [&](const std::string &descr, const std::string &bytes) {
+    folder.write("ids.npy", makeNpy(descr, "(20,)", bytes));
+    return complaintOf(plan, {{}, folder.file("")}).substr(folder.file("ids.npy").size() + 1);
+  };
+  auto ids = [](auto bad) {
+    std::vector<decltype(bad)> values(rows);
+    values[3] = bad;
+    return bytesOf(values);
+  };
+  auto expected = [](const std::string &id) {
+    return ": error: row 3, column 0: id " + id +
+           " is outside the table of input 'ids', which has 10 rows (-100 is "
+           "ignored)";
+  };
+  EXPECT_EQ(said("|u1", ids((uint8_t)200)), expected("200"));
+  EXPECT_EQ(said("|i1", ids((int8_t)-1)), expected("-1"));
+  EXPECT_EQ(said("<i2", ids((int16_t)-7)), expected("-7"));
+  EXPECT_EQ(said("<u2", ids((uint16_t)65436)), expected("65436")); // no -100
+  EXPECT_EQ(said("<u4", ids(4000000000u)), expected("4000000000"));
 }
 
 /// A plan with an input "twin" beside "ids", whose values nothing reads.

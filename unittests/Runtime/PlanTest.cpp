@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace xlc::runtime;
 using namespace xlc::test;
 namespace plan = xlc::plan;
@@ -33,7 +35,7 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
   expect("a row of input 'x' is larger than any arena",
          [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
-  expect("input 'x' comes from source 1, of element type 0, ''",
+  expect("input 'x' holds numbers of samples and is of element type 0, ''",
          [](Plan &p) { p.inputs[0]->source = plan::InputSource::SampleNumber; });
   expect("input 'x' has a type that no file of data has", [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
@@ -46,6 +48,30 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
          [&](Plan &p) { launch(p, 2048), p.gpu = "sm_90"; });
   expect("kernel 'gradient' is for GPUs, in a plan for CPUs", [&](Plan &p) { launch(p, 32); });
   expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
+}
+
+TEST(Plan, InputsGetTheirRowsFromSomewhere) {
+  using plan::InputSource;
+  auto addStream = [](Plan &p) -> plan::TokenStreamT & {
+    p.dataset = std::make_unique<plan::DatasetT>(), p.dataset->stream = std::make_unique<plan::TokenStreamT>();
+    p.dataset->stream->files = {"a"};
+    p.inputs[1]->source = InputSource::Tokens, p.inputs[1]->row_shape = {1};
+    return *p.dataset->stream;
+  };
+  EXPECT_EQ(complaintAfter([&](Plan &p) { addStream(p); }), "");
+  expect("input 'x' gets its rows from an unknown source, or is filled with 0",
+         [](Plan &p) { p.inputs[0]->source = (InputSource)9; });
+  expect("input 'x' gets its rows from an unknown source, or is filled with inf",
+         [](Plan &p) { p.inputs[0]->fill = INFINITY; });
+  expect("a stream of 0 files, with tokens of an unknown type", [&](Plan &p) { addStream(p).files.clear(); });
+  expect("a stream of 1 files, with tokens of an unknown type",
+         [&](Plan &p) { addStream(p).type = (plan::TokenType)9; });
+  constexpr char cannot[] = "input 'ids' gets its rows from a stream that cannot give them";
+  expect(cannot, [](Plan &p) { p.inputs[1]->source = InputSource::NextTokens; });
+  expect(cannot, [&](Plan &p) { addStream(p), p.inputs[1]->row_shape = {0}; });
+  expect(cannot, [&](Plan &p) { addStream(p), p.inputs[1]->row_shape = {}; });
+  expect("input 'x' gets its rows from a stream that cannot give them",
+         [&](Plan &p) { addStream(p), p.inputs[0]->source = InputSource::Tokens; });
 }
 
 TEST(Plan, StatesHaveTheirPlacesAndTheirWords) {

@@ -6,8 +6,10 @@
 #include <iterator>
 #include <vector>
 
-// LLVMFuzzerTestOneInput of Npy.cpp, Safetensors.cpp and Plan.cpp, by the names that CMakeLists.txt gives them.
+// LLVMFuzzerTestOneInput of Npy.cpp, Tokens.cpp, Safetensors.cpp and Plan.cpp, by the names that CMakeLists.txt
+// gives them.
 extern "C" int fuzzNpy(const uint8_t *data, size_t size);
+extern "C" int fuzzTokens(const uint8_t *data, size_t size);
 extern "C" int fuzzSafetensors(const uint8_t *data, size_t size);
 extern "C" int fuzzPlan(const uint8_t *data, size_t size);
 
@@ -26,6 +28,7 @@ void readAll(const std::string &reader, int (*read)(const uint8_t *, size_t)) {
 }
 
 TEST(Regressions, Npy) { readAll("npy", fuzzNpy); }
+TEST(Regressions, Tokens) { readAll("tokens", fuzzTokens); }
 TEST(Regressions, Safetensors) { readAll("safetensors", fuzzSafetensors); }
 TEST(Regressions, Plan) { readAll("plan", fuzzPlan); }
 

@@ -101,9 +101,14 @@ TEST(Spec, AStateDictLiesBesideTheSpec) {
 
 TEST(Spec, DataIsFoundFromTheSpecFile) {
   Spec spec = parse("data: {train: {x: in/x.npy, y: /y.npy}}");
-  EXPECT_EQ(spec.data.train.at("x"), "specs/in/x.npy");
-  EXPECT_EQ(spec.data.train.at("y"), "/y.npy");
-  EXPECT_EQ(parse("data: {train: folder}").data.trainFolder, "specs/folder");
+  EXPECT_EQ(spec.data.train.files.at("x"), "specs/in/x.npy");
+  EXPECT_EQ(spec.data.train.files.at("y"), "/y.npy");
+  EXPECT_EQ(parse("data: {train: folder}").data.train.folder, "specs/folder");
+  TokenStreamSpec stream =
+      *parse("data: {train: {tokens: [a*.bin, /b.bin], input: x, fill: {m: 1}}}").data.train.stream;
+  EXPECT_EQ(stream.files, (std::vector<std::string>{"specs/a*.bin", "/b.bin"}));
+  EXPECT_EQ(stream.input, "x");
+  EXPECT_EQ(stream.fill.at("m"), 1);
 }
 
 TEST(Spec, KnowsWhereKeysStand) {

@@ -31,6 +31,7 @@ struct MemoryReport {
   int64_t arena = 0;                ///< what is allocated
   int64_t lowerBound = 0;           ///< live at the peak, all causes
   std::vector<OutsideLine> outside; ///< what is allocated beside it
+  int64_t data = 0;                 ///< of the host, for rows that are read ahead; not in the total
   std::string peakAction;           ///< the action during which the peak is reached
   std::vector<PeakBuffer> largest;  ///< of those live at the peak, at most ten, by size
 

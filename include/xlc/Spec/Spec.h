@@ -126,10 +126,29 @@ struct LayoutPin {
   SpecLocation location;
 };
 
+/// A stream of tokens that is cut into rows. Paths are joined with the spec file's folder.
+struct TokenStreamSpec {
+  enum class Type { Auto, U8, U16, U32, I32 } type = Type::Auto; ///< Auto: the files have headers
+  enum class Targets { Default, Next, Same } targets = Targets::Default;
+  std::vector<std::string> files;     ///< paths or patterns
+  std::string input, labels;          ///< model inputs; no labels: the loss needs none
+  std::map<std::string, double> fill; ///< model input -> the number that all its elements are
+};
+
+/// Where rows come from: files by input, a folder of them, a stream of tokens.
+struct RowsSpec {
+  std::map<std::string, std::string> files; ///< model input (or labels) -> .npy path
+  std::string folder;                       ///< of NAME.npy
+  std::optional<TokenStreamSpec> stream;
+
+  bool isEmpty() const { return files.empty() && folder.empty() && !stream; }
+};
+
 struct DataSpec {
-  std::map<std::string, std::string>
-      train;               ///< model input (or labels) -> .npy path, joined with the spec file's folder
-  std::string trainFolder; ///< or a folder of NAME.npy
+  RowsSpec train, validation;
+  bool shuffles = false;
+  std::optional<uint64_t> seed;                          ///< of the order of rows; none: that of all that is random
+  enum class End { Continue, Drop } end = End::Continue; ///< Drop: rows of an epoch that fill no step are left out
 };
 
 struct Spec {
@@ -190,6 +209,11 @@ struct Spec {
     return fusesAttention.value_or(!isDeterministic || targetFacts().fusesAttentionDeterministically);
   }
   bool overlaps() const { return overlap.value_or(device && !device->isCpu()); }
+  /// Whether labels of a stream are the tokens one place further.
+  bool predictsNextToken(const TokenStreamSpec &stream) const {
+    using Targets = TokenStreamSpec::Targets;
+    return stream.targets == Targets::Next || (stream.targets == Targets::Default && !loss.shift);
+  }
   int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }
 };
 

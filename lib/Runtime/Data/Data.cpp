@@ -6,61 +6,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace xlc::runtime {
 namespace {
 
-constexpr uint64_t blockBytes = 1 << 16;
+/// The option's name of the files of a stream.
+constexpr char streamName[] = "tokens";
 
-template <class T> T readAt(const char *from, uint64_t index) {
-  T value;
-  std::memcpy(&value, from + index * sizeof(T), sizeof(T));
-  return value;
-}
-
-bool isInteger(NpyType type) { return type != NpyType::F32 && type != NpyType::F64; }
-
-template <class To, class From> void convert(const char *from, uint64_t count, char *to) {
-  for (uint64_t i = 0; i < count; ++i) {
-    To value = (To)readAt<From>(from, i);
-    std::memcpy(to + i * sizeof(To), &value, sizeof(To));
-  }
-}
-template <class To> void convertFrom(NpyType type, const char *from, uint64_t count, char *to) {
-  switch (type) {
-  case NpyType::F32:
-    return convert<To, float>(from, count, to);
-  case NpyType::F64:
-    return convert<To, double>(from, count, to);
-  case NpyType::I32:
-    return convert<To, int32_t>(from, count, to);
-  case NpyType::I64:
-    return convert<To, int64_t>(from, count, to);
-  case NpyType::Bool: // a file may say true in other ways than by 1
-    for (uint64_t i = 0; i < count; ++i) {
-      To value = (To)(from[i] != 0);
-      std::memcpy(to + i * sizeof(To), &value, sizeof(To));
-    }
-  }
-}
-void convertTo(plan::Element element, NpyType type, const char *from, uint64_t count, char *to) {
-  switch (element) {
-  case plan::Element::F32:
-    return convertFrom<float>(type, from, count, to);
-  case plan::Element::F64:
-    return convertFrom<double>(type, from, count, to);
-  case plan::Element::I64:
-    return convertFrom<int64_t>(type, from, count, to);
-  case plan::Element::I32:
-    return convertFrom<int32_t>(type, from, count, to);
-  case plan::Element::I1:
-    return convertFrom<bool>(type, from, count, to);
-  case plan::Element::BF16:
-  case plan::Element::F16:
-    break; // checkPlan lets no input be of sixteen bits
-  }
+const plan::DatasetT &datasetOf(const Plan &plan) {
+  static const plan::DatasetT none;
+  return plan.dataset ? *plan.dataset : none;
 }
 
 /// A name comes from the model and is no path: one with a slash has no file in a folder, only one that is given.
@@ -68,115 +24,54 @@ std::string pathIn(const std::string &folder, const std::string &name) {
   return name.find('/') == std::string::npos ? fmt::format("{}/{}.npy", folder, name) : "";
 }
 
-void checkShape(const plan::InputT &input, const NpyFile &file) {
-  std::vector<uint64_t> row(file.shape.begin() + !file.shape.empty(), file.shape.end());
-  if (file.shape.empty() || row != input.row_shape)
-    throw Rejected(fmt::format("{}: error: the shape is [{}], input '{}' needs [rows{}{}]", file.path(),
-                               fmt::join(file.shape, ", "), input.name, input.row_shape.empty() ? "" : ", ",
-                               fmt::join(input.row_shape, ", ")));
-  if (runtime::isInteger(input.element) && !isInteger(file.type))
-    throw Rejected(
-        fmt::format("{}: error: the elements are floats, input '{}' needs integers", file.path(), input.name));
+/// The file of rows of an input that has one: what is chosen, else the plan's; empty where there is none.
+std::string findPath(const Plan &plan, const plan::InputT &input, const DataChoice &choice) {
+  const std::string &name = dataName(input);
+  if (auto it = choice.files.find(name); it != choice.files.end())
+    return it->second;
+  if (!choice.folder.empty())
+    return pathIn(choice.folder, name);
+  const std::string &folder = datasetOf(plan).folder;
+  return !input.path.empty() || folder.empty() ? input.path : pathIn(folder, name);
 }
 
-/// What ids must fulfil: they index the table of their input or are the one to ignore, and fit the type that they
-/// become. `type` is that of the elements as they are stored.
-class IdRule {
-public:
-  IdRule(const plan::InputT &input, NpyType type)
-      : input(input), type(type), narrows(input.element == plan::Element::I32 && type == NpyType::I64) {}
-
-  bool isNeeded() const { return isInteger(type) && type != NpyType::Bool && (input.has_limit || narrows); }
-
-  /// The first of `count` elements that breaks the rule, or `count`.
-  uint64_t findBad(const char *elements, uint64_t count) const {
-    if (!isNeeded())
-      return count;
-    return type == NpyType::I64 ? find<int64_t>(elements, count) : find<int32_t>(elements, count);
-  }
-
-  /// What is wrong with the element at `index` of `elements`.
-  std::string describe(const char *elements, uint64_t index) const {
-    int64_t id = type == NpyType::I64 ? readAt<int64_t>(elements, index) : readAt<int32_t>(elements, index);
-    if (input.has_limit && (id < 0 || id >= input.limit))
-      return fmt::format("id {} is outside the table of input '{}', which has {} rows{}", id, input.name, input.limit,
-                         input.has_ignore ? fmt::format(" ({} is ignored)", input.ignore) : "");
-    return fmt::format("{} does not fit input '{}', which has 32 bits", id, input.name);
-  }
-
-private:
-  bool isBad(int64_t id) const {
-    if (input.has_ignore && id == input.ignore)
-      return false;
-    return (input.has_limit && (id < 0 || id >= input.limit)) || (narrows && id != (int32_t)id);
-  }
-  template <class Id> uint64_t find(const char *elements, uint64_t count) const {
-    uint64_t i = 0;
-    while (i < count && !isBad(readAt<Id>(elements, i)))
-      ++i;
-    return i;
-  }
-
-  const plan::InputT &input;
-  const NpyType type;
-  const bool narrows;
-};
-
-bool isStoredAs(NpyType type, plan::Element element) {
-  switch (type) {
-  case NpyType::F32:
-    return element == plan::Element::F32;
-  case NpyType::F64:
-    return element == plan::Element::F64;
-  case NpyType::I32:
-    return element == plan::Element::I32;
-  case NpyType::I64:
-    return element == plan::Element::I64;
-  case NpyType::Bool:
-    return false; // each byte becomes 0 or 1
-  }
-  return false;
+/// Where its rows come from: files that are chosen stand in place of all else.
+plan::InputSource sourceOf(const plan::InputT &input, const DataChoice &choice) {
+  if (!isOfData(input))
+    return input.source;
+  return choice.files.count(dataName(input)) || !choice.folder.empty() ? plan::InputSource::Rows : input.source;
 }
 
-/// Reads elements [from, from + count) to `to` and checks them there. Returns what is wrong, with its row, or nothing.
-std::string readChecked(const plan::InputT &input, const NpyFile &file, uint64_t from, uint64_t count, char *to) {
-  uint64_t width = std::max<uint64_t>(rowElements(input), 1);
-  if (std::string why = file.tryRead(from, count, to); !why.empty())
-    return fmt::format("row {}: {}", from / width, why);
-  IdRule rule(input, file.type);
-  uint64_t bad = rule.findBad(to, count), at = from + bad;
-  return bad == count ? "" : fmt::format("row {}, column {}: {}", at / width, at % width, rule.describe(to, bad));
+bool isOfStream(plan::InputSource source) {
+  return source == plan::InputSource::Tokens || source == plan::InputSource::NextTokens;
 }
 
-/// All ids of a file, before the first step. Takes as long as the file is large.
-void checkIds(const plan::InputT &input, const NpyFile &file) {
-  if (!IdRule(input, file.type).isNeeded())
-    return;
-  std::vector<char> block(blockBytes);
-  uint64_t elements = file.shape[0] * rowElements(input), most = blockBytes / file.elementBytes();
-  for (uint64_t at = 0; at < elements; at += most)
-    if (std::string why = readChecked(input, file, at, std::min(most, elements - at), block.data()); !why.empty())
-      throw Rejected(fmt::format("{}: error: {}", file.path(), why));
+bool readsStream(const Plan &plan, const DataChoice &choice) {
+  return std::any_of(plan.inputs.begin(), plan.inputs.end(),
+                     [&](const auto &input) { return isOfStream(sourceOf(*input, choice)); });
 }
 
-/// The first of `elements` elements that are not the same in both files, in the type of their inputs, or `elements`.
-uint64_t findDifference(plan::Element element, const NpyFile &one, const NpyFile &other, uint64_t elements) {
-  uint64_t size = bytesOf(element), most = blockBytes / 8;
-  std::vector<char> stored(blockBytes), a(blockBytes), b(blockBytes);
-  auto read = [&](const NpyFile &file, uint64_t at, uint64_t count, std::vector<char> &to) {
-    if (std::string why = file.tryRead(at, count, stored.data()); !why.empty())
-      throw Rejected(fmt::format("{}: error: {}", file.path(), why));
-    convertTo(element, file.type, stored.data(), count, to.data());
-  };
-  for (uint64_t at = 0; at < elements; at += most) {
-    uint64_t some = std::min(most, elements - at);
-    read(one, at, some, a), read(other, at, some, b);
-    uint64_t differs =
-        (uint64_t)(std::mismatch(a.begin(), a.begin() + (ptrdiff_t)(some * size), b.begin()).first - a.begin());
-    if (differs < some * size)
-      return at + differs / size;
+std::vector<std::string> streamFiles(const Plan &plan, const DataChoice &choice) {
+  if (auto it = choice.files.find(streamName); it != choice.files.end())
+    return {it->second};
+  const plan::DatasetT &dataset = datasetOf(plan);
+  return dataset.stream ? dataset.stream->files : std::vector<std::string>();
+}
+
+/// Names of files for which there is no input.
+void checkNames(const Plan &plan, const DataChoice &choice, std::vector<std::string> &problems) {
+  for (const auto &[name, path] : choice.files) {
+    if (std::any_of(plan.inputs.begin(), plan.inputs.end(),
+                    [&](const auto &each) { return isOfData(*each) && dataName(*each) == name; }) ||
+        (name == streamName && readsStream(plan, choice)))
+      continue;
+    std::vector<std::string> names;
+    for (const auto &input : plan.inputs)
+      if (isOfData(*input) && input->whole_of.empty())
+        names.push_back(input->name);
+    problems.push_back(
+        fmt::format("error: the model has no input '{}', its inputs are {}", name, fmt::join(names, ", ")));
   }
-  return elements;
 }
 
 /// Whether the model may have been exported with one tensor as both inputs, so that it reads `other` in both places.
@@ -187,84 +82,128 @@ bool standsFor(const plan::InputT &other, const plan::InputT &input) {
 
 } // namespace
 
-std::string findDataPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
-                         const std::string &folder) {
-  const std::string &name = dataName(input);
-  if (auto it = files.find(name); it != files.end())
-    return it->second;
-  if (!folder.empty())
-    return pathIn(folder, name);
-  if (!input.path.empty() || plan.data.empty())
-    return input.path;
-  return pathIn(plan.data, name);
+std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice) {
+  std::vector<DataFile> files;
+  for (const auto &input : plan.inputs)
+    if (sourceOf(*input, choice) == plan::InputSource::Rows)
+      files.push_back({findPath(plan, *input, choice), fmt::format("the data of input '{}'", dataName(*input))});
+  if (readsStream(plan, choice))
+    try {
+      for (const std::string &path : findTokenFiles(streamFiles(plan, choice)))
+        files.push_back({path, "a file of tokens"});
+    } catch (const Rejected &) { // Data says so
+    }
+  return files;
 }
 
-Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, const std::string &folder) : plan(plan) {
+Data::Data(const Plan &plan, const DataChoice &choice, Scan scan) : plan(plan) {
   std::vector<std::string> problems;
-  for (const auto &[name, path] : paths)
-    if (std::none_of(plan.inputs.begin(), plan.inputs.end(),
-                     [&](const auto &input) { return isFromFile(*input) && dataName(*input) == name; })) {
-      std::vector<std::string> names;
-      for (const auto &input : plan.inputs)
-        if (isFromFile(*input) && input->whole_of.empty())
-          names.push_back(input->name);
-      problems.push_back(
-          fmt::format("error: the model has no input '{}', its inputs are {}", name, fmt::join(names, ", ")));
-    }
-  for (const auto &input : plan.inputs)
-    try {
-      if (!isFromFile(*input)) { // behind all that are
-        files.emplace_back();
-        continue;
-      }
-      std::string path = findDataPath(plan, *input, paths, folder);
-      if (path.empty())
-        throw Rejected(fmt::format("error: no data for input '{}': --data {}=FILE.npy gives it", dataName(*input),
-                                   dataName(*input)));
-      auto file = std::make_unique<NpyFile>(path);
-      checkShape(*input, *file);
-      files.push_back(std::move(file));
-    } catch (const Rejected &problem) {
-      problems.push_back(problem.what());
-    }
-  if (problems.empty() && !files.empty()) {
-    rowCount = files[0]->shape[0];
-    for (const auto &file : files)
-      if (file && file->shape[0] != rowCount)
-        problems.push_back(fmt::format("{}: error: {} rows, while {} has {}", file->path(), file->shape[0],
-                                       files[0]->path(), rowCount));
-    if (rowCount < globalBatch(plan))
-      problems.push_back(
-          fmt::format("{}: error: {} rows, while a step needs {}", files[0]->path(), rowCount, globalBatch(plan)));
-  }
+  checkNames(plan, choice, problems);
+  open(choice, scan, problems);
+  if (problems.empty())
+    checkRowCounts(problems);
   bool fits = problems.empty();
-  for (size_t i = 0; i < files.size() && fits; ++i)
+  for (const InputRows &input : inputs)
     try {
-      if (files[i])
-        checkIds(*plan.inputs[i], *files[i]);
+      if (fits)
+        input.check(scan);
     } catch (const Rejected &problem) {
       problems.push_back(problem.what());
     }
   if (problems.empty())
-    checkStandIns(problems);
+    checkStandIns(scan, problems);
   if (!problems.empty())
     throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
-  for (uint32_t rank = 0; !files.empty() && rank < rankCount(plan); ++rank)
+  const plan::DatasetT &dataset = datasetOf(plan);
+  uint64_t batch = globalBatch(plan), rows = dataset.drop ? rowCount / batch * batch : rowCount;
+  if (rowCount > 0)
+    order = dataset.shuffle ? Order::shuffled(rows, dataset.seed.value_or(choice.seed)) : Order::inOrder(rows);
+  for (uint32_t rank = 0; !inputs.empty() && rank < rankCount(plan); ++rank)
     blocks.push_back(std::make_unique<Blocks>());
 }
 
-/// Of inputs that nothing reads, one of those that may be read in their place has the same rows.
-void Data::checkStandIns(std::vector<std::string> &problems) const {
-  for (size_t i = 0; i < files.size(); ++i) {
+void Data::open(const DataChoice &choice, Scan scan, std::vector<std::string> &problems) {
+  try {
+    openStream(choice, scan);
+  } catch (const Rejected &problem) {
+    problems.push_back(problem.what());
+  }
+  for (const auto &input : plan.inputs)
+    try {
+      inputs.emplace_back(*input, openSource(*input, choice));
+    } catch (const Rejected &problem) {
+      problems.push_back(problem.what());
+    }
+}
+
+void Data::openStream(const DataChoice &choice, Scan scan) {
+  uint64_t length = 0;
+  bool next = false;
+  for (const auto &input : plan.inputs)
+    if (plan::InputSource source = sourceOf(*input, choice); isOfStream(source))
+      length = rowElements(*input), next |= source == plan::InputSource::NextTokens;
+  if (length == 0)
+    return;
+  const plan::DatasetT &dataset = datasetOf(plan);
+  plan::TokenType type = dataset.stream ? dataset.stream->type : plan::TokenType::Auto;
+  stream = std::make_unique<TokenStream>(streamFiles(plan, choice), type, length, next, scan);
+}
+
+std::unique_ptr<RowSource> Data::openSource(const plan::InputT &input, const DataChoice &choice) const {
+  switch (sourceOf(input, choice)) {
+  case plan::InputSource::Fill:
+  case plan::InputSource::SampleNumber:
+    return nullptr;
+  case plan::InputSource::Tokens:
+    return stream ? std::make_unique<StreamRows>(*stream, 0) : nullptr;
+  case plan::InputSource::NextTokens:
+    return stream ? std::make_unique<StreamRows>(*stream, 1) : nullptr;
+  case plan::InputSource::Rows:
+    break;
+  }
+  std::string path = findPath(plan, input, choice);
+  if (path.empty())
+    throw Rejected(fmt::format("error: no data for input '{0}': --data {0}=FILE.npy gives it", dataName(input)));
+  return std::make_unique<RowFile>(path, input);
+}
+
+void Data::checkRowCounts(std::vector<std::string> &problems) {
+  if (stream && stream->rows() == 0) {
+    problems.push_back(fmt::format("{}: error: neither this file nor another of the stream has the {} tokens of a row",
+                                   stream->firstPath(), stream->length()));
+    return;
+  }
+  const InputRows *first = nullptr;
+  for (const InputRows &input : inputs) {
+    if (input.isFilled())
+      continue;
+    if (!first)
+      first = &input, rowCount = input.rows();
+    if (input.rows() != rowCount)
+      problems.push_back(fmt::format("{}: error: {} rows, while {} has {}", input.placeOf(0), input.rows(),
+                                     first->placeOf(0), rowCount));
+  }
+  if (!first && !inputs.empty())
+    problems.push_back("error: all inputs are filled with numbers, and none has rows");
+  else if (first && rowCount < globalBatch(plan))
+    problems.push_back(
+        fmt::format("{}: error: {} rows, while a step needs {}", first->placeOf(0), rowCount, globalBatch(plan)));
+}
+
+/// Of inputs that nothing reads, one of those that may be read in their place has the same rows: of much data
+/// the first.
+void Data::checkStandIns(Scan scan, std::vector<std::string> &problems) const {
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
     const plan::InputT &input = *plan.inputs[i];
+    uint64_t bytes = std::max<uint64_t>(rowElements(input) * bytesOf(input.element), 1);
+    uint64_t rows = scan == Scan::All ? rowCount : std::min(rowCount, std::max<uint64_t>(kMostScanned / bytes, 1));
     std::string found;
-    for (size_t j = 0; j < files.size(); ++j) {
+    for (uint32_t j = 0; j < inputs.size(); ++j) {
       const plan::InputT &other = *plan.inputs[j];
-      if (!files[i] || !files[j] || !standsFor(other, input))
+      uint64_t row = 0, column = 0;
+      if (!standsFor(other, input))
         continue;
-      uint64_t width = std::max<uint64_t>(rowElements(input), 1), elements = rowCount * rowElements(input);
-      uint64_t at = findDifference(input.element, *files[i], *files[j], elements);
-      if (at == elements) {
+      if (!differs(i, j, rows, row, column)) {
         found.clear();
         break;
       }
@@ -273,69 +212,74 @@ void Data::checkStandIns(std::vector<std::string> &problems) const {
             fmt::format("{0}: error: row {1}, column {2} is not that of {3}: the model reads nothing of input '{4}', "
                         "and may have been exported with one tensor as '{4}' and '{5}', which it reads in both "
                         "places; export it with xlc_export, or give --data {4}={3} where that is meant",
-                        files[i]->path(), at / width, at % width, files[j]->path(), input.name, other.name);
+                        inputs[i].placeOf(row), row, column, inputs[j].placeOf(row), input.name, other.name);
     }
     if (!found.empty())
       problems.push_back(std::move(found));
   }
 }
 
-void Data::loadElements(uint32_t index, uint64_t from, uint64_t count, int rank, const Take &take) const {
+/// Whether two inputs of one form have other elements in the first rows, and where.
+bool Data::differs(uint32_t index, uint32_t other, uint64_t rows, uint64_t &row, uint64_t &column) const {
   const plan::InputT &input = *plan.inputs[index];
-  const NpyFile &file = *files[index];
-  Blocks &block = *blocks[rank];
-  bool converts = !isStoredAs(file.type, input.element);
-  uint64_t size = bytesOf(input.element), most = Blocks::bytes / std::max(file.elementBytes(), size);
-  for (uint64_t done = 0; done < count; done += most) {
-    uint64_t some = std::min(most, count - done);
-    if (std::string why = readChecked(input, file, from + done, some, block.stored); !why.empty())
-      throw std::runtime_error(fmt::format("{}: {}", file.path(), why));
-    if (converts)
-      convertTo(input.element, file.type, block.stored, some, block.converted);
-    take(converts ? block.converted : block.stored, some * size);
+  uint64_t bytes = rowElements(input) * bytesOf(input.element);
+  auto through = std::make_unique<Blocks>();
+  std::vector<char> a(bytes), b(bytes);
+  auto read = [&](uint32_t which, std::vector<char> &to) {
+    char *at = to.data();
+    inputs[which].read(row, 1, *through, [&at](const void *from, uint64_t count) {
+      std::memcpy(at, from, count);
+      at += count;
+    });
+  };
+  for (row = 0; row < rows; ++row) {
+    read(index, a), read(other, b);
+    auto differs = (uint64_t)(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+    column = differs / bytesOf(input.element);
+    if (differs < bytes)
+      return true;
   }
+  return false;
 }
 
-void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, const Take &take) const {
-  const plan::InputT &input = *plan.inputs[index];
-  uint64_t width = rowElements(input), dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
-  bool isWhole = !input.whole_of.empty();
-  uint64_t sample = isWhole ? 0 : (microBatch * dp + dpIndex) * plan.micro; // within the step
-  if (!isFromFile(input))
-    return giveSampleNumbers(sample, rowsOf(plan, input), take);
-  uint64_t first = step % rowCount * globalBatch(plan) + sample;
-  for (uint64_t done = 0, rows = rowsOf(plan, input), some; done < rows; done += some) {
-    uint64_t row = (first + done) % rowCount;
-    some = std::min(rows - done, rowCount - row); // behind the last row comes the first
-    loadElements(index, row * width, some * width, rank, take);
-  }
+uint64_t firstSample(const Plan &plan, const plan::InputT &input, uint64_t step, uint32_t microBatch, int rank) {
+  uint64_t dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
+  return step * globalBatch(plan) + (input.whole_of.empty() ? (microBatch * dp + dpIndex) * plan.micro : 0);
 }
 
-/// The first of `count` elements from `from` that is not a number, or `count`. What cannot be read is none: a load says so.
-static uint64_t findNaNIn(const NpyFile &file, uint64_t from, uint64_t count) {
-  if (isInteger(file.type))
-    return count;
-  std::vector<char> block(blockBytes);
-  uint64_t most = blockBytes / file.elementBytes();
-  for (uint64_t done = 0; done < count; done += most) {
-    uint64_t some = std::min(most, count - done);
-    if (!file.tryRead(from + done, some, block.data()).empty())
-      return count;
-    for (uint64_t i = 0; i < some; ++i)
-      if (std::isnan(file.type == NpyType::F32 ? readAt<float>(block.data(), i) : readAt<double>(block.data(), i)))
-        return done + i;
+void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, const Take &take, Blocks &through) const {
+  const plan::InputT &input = *plan.inputs[index];
+  uint64_t sample = firstSample(plan, input, step, microBatch, rank), end = sample + rowsOf(plan, input);
+  if (!isOfData(input))
+    return giveSampleNumbers(sample - step * globalBatch(plan), rowsOf(plan, input), take);
+  uint64_t row = order.rowOf(sample), next = row;
+  for (; sample < end; row = next) {
+    uint64_t count = 0;
+    do {
+      ++count, ++sample;
+      next = sample < end ? order.rowOf(sample) : 0;
+    } while (sample < end && next == row + count);
+    inputs[index].read(row, count, through, take);
   }
-  return count;
 }
 
 std::string Data::findNaN(uint64_t step) const {
-  for (size_t input = 0; input < files.size(); ++input)
-    for (uint64_t i = 0; files[input] && i < globalBatch(plan); ++i) {
-      uint64_t row = (step % rowCount * globalBatch(plan) + i) % rowCount, width = rowElements(*plan.inputs[input]);
-      if (uint64_t column = findNaNIn(*files[input], row * width, width); column < width)
-        return fmt::format("{}: row {}, column {} is not a number", files[input]->path(), row, column);
-    }
+  auto through = std::make_unique<Blocks>();
+  for (const InputRows &input : inputs)
+    for (uint64_t sample = step * globalBatch(plan); sample < (step + 1) * globalBatch(plan); ++sample)
+      if (std::string found = input.findNaN(order.rowOf(sample), *through); !found.empty())
+        return found;
   return "";
+}
+
+std::string Data::describe() const {
+  std::string text = fmt::format("{} rows", rowCount);
+  if (rowCount != order.rows())
+    text += fmt::format(", {} of them in an epoch", order.rows());
+  if (stream)
+    text += fmt::format(" of {} tokens in {} file{}, {} tokens left at their ends", stream->length(),
+                        stream->fileCount(), stream->fileCount() == 1 ? "" : "s", stream->tokensLeft());
+  return text;
 }
 
 } // namespace xlc::runtime

@@ -1,49 +1,75 @@
-// The training data: one .npy file per model input, consumed in order. Files are checked whole before the first step,
-// and may change while the job runs: so ids are checked again in every load, in memory that nobody else writes, and
-// those very bytes are what the step uses. No kernel sees an id that is outside of its table.
+// The training data: rows of each input, from a file or from a stream of tokens, in the order of Order.h. Files
+// may change while the job runs: so ids are checked in every load, in memory that nobody else writes, and those
+// very bytes are what the step uses. No kernel sees an id that is outside of its table. Files of rows that are
+// not large are checked whole before the first step, of others their first and last row, so that a job on a
+// terabyte begins at once.
 #ifndef XLC_LIB_RUNTIME_DATA_DATA_H
 #define XLC_LIB_RUNTIME_DATA_DATA_H
 
-#include "Device/DataSource.h"
-#include "Files/Npy.h"
-#include "Plan/Plan.h"
+#include "InputRows.h"
+#include "Order.h"
 
 #include <map>
 
 namespace xlc::runtime {
 
-/// The file of an input: of `files` by its name, else `folder`/NAME.npy where `folder` is not empty, else the plan's
-/// path; empty where there is none.
-std::string findDataPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
-                         const std::string &folder);
+/// A file that a run reads rows from, and what it is.
+struct DataFile {
+  std::string path, is;
+};
+
+/// What the command line says of data: files by the name of an input, the files of the stream as "tokens"; a folder of
+/// NAME.npy; a seed where the spec gives the order none.
+struct DataChoice {
+  std::map<std::string, std::string> files = {};
+  std::string folder = "";
+  uint64_t seed = 0;
+};
+
+/// All files that a run reads. Those of patterns that match nothing are not there.
+std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice);
+
+/// The first sample of a load: of the run, from 0. Of an input that is the whole of another, the first of its step.
+uint64_t firstSample(const Plan &plan, const plan::InputT &input, uint64_t step, uint32_t microBatch, int rank);
 
 class Data : public DataSource {
 public:
-  /// Opens the file of every input of the plan, as findDataPath. Throws Rejected with all that is wrong.
-  Data(const Plan &plan, const std::map<std::string, std::string> &files, const std::string &folder);
+  /// Opens what every input of the plan reads. Throws Rejected with all that is wrong.
+  Data(const Plan &plan, const DataChoice &choice, Scan scan = Scan::Small);
 
-  uint64_t rows() const { return rowCount; }
+  /// Rows of an epoch.
+  uint64_t rows() const { return order.rows(); }
 
-  /// Row i is (step * G + (microBatch * dp + dp index) * micro + i) modulo the rows, G the global batch. Of an input
-  /// that is the whole of another, all rows of the step: row i is (step * G + i) modulo the rows.
-  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override;
+  /// Row i is that of sample firstSample + i.
+  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override {
+    load(input, step, microBatch, rank, take, *blocks[rank]);
+  }
+  /// The same, by way of memory of the caller.
+  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take, Blocks &through) const;
 
-  /// What rows of a step have a number that is none: "FILE: row 3, column 0 is not a number"; empty where there is none.
+  /// What rows of a step have a number that is none: "FILE: row 3, column 0 is not a number"; empty where there
+  /// is none.
   std::string findNaN(uint64_t step) const;
 
+  /// In a line: rows, and of a stream its files and the tokens that are left at their ends.
+  std::string describe() const;
+  /// Null: no input reads one.
+  const TokenStream *tokenStream() const { return stream.get(); }
+
 private:
-  /// What a rank has in hand: elements as they are stored, and in the type of their input.
-  struct Blocks {
-    static constexpr uint64_t bytes = 1 << 16;
-    char stored[bytes], converted[bytes];
-  };
-  void checkStandIns(std::vector<std::string> &problems) const;
-  void loadElements(uint32_t input, uint64_t from, uint64_t count, int rank, const Take &take) const;
+  void open(const DataChoice &choice, Scan scan, std::vector<std::string> &problems);
+  void openStream(const DataChoice &choice, Scan scan);
+  std::unique_ptr<RowSource> openSource(const plan::InputT &input, const DataChoice &choice) const;
+  void checkRowCounts(std::vector<std::string> &problems);
+  void checkStandIns(Scan scan, std::vector<std::string> &problems) const;
+  bool differs(uint32_t index, uint32_t other, uint64_t rows, uint64_t &row, uint64_t &column) const;
 
   const Plan &plan;
-  std::vector<std::unique_ptr<NpyFile>> files; ///< as plan.inputs
+  std::unique_ptr<TokenStream> stream;
+  std::vector<InputRows> inputs;               ///< as plan.inputs
   std::vector<std::unique_ptr<Blocks>> blocks; ///< by rank
-  uint64_t rowCount = 0;
+  uint64_t rowCount = 0;                       ///< that they have
+  Order order;
 };
 
 } // namespace xlc::runtime

@@ -1,6 +1,6 @@
-// Which row a sample is. A run's samples count from 0; each n of them, n the rows, are an epoch, which has every row once.
-// Nothing is stored and nothing has a state: the row of any sample of any epoch follows from its number alone, so it is the
-// same for every layout, for every thread and after every restart.
+// Which row a sample is. A run's samples count from 0; each n of them, n the rows, are an epoch, which has
+// every row once. Nothing is stored and nothing has a state: the row of any sample of any epoch follows from
+// its number alone, so it is the same for every layout, for every thread and after every restart.
 //
 //   in order     row = s mod n
 //   shuffled     row = permutation of epoch s div n at s mod n: a Feistel network on [0, a b), a = ceil(sqrt n),

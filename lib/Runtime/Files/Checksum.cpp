@@ -12,7 +12,7 @@ struct Checksum::State {
   XXH3_state_t xxh;
 };
 
-Checksum::Checksum() : state(std::make_unique<State>()) { clear(); }
+Checksum::Checksum(uint64_t seed) : state(std::make_unique<State>()) { clear(seed); }
 Checksum::Checksum(Checksum &&) noexcept = default;
 Checksum::~Checksum() = default;
 
@@ -23,8 +23,10 @@ void Checksum::addText(std::string_view text) {
   add(text.data(), text.size());
 }
 
-std::string Checksum::digits() const { return fmt::format("{:016x}", XXH3_64bits_digest(&state->xxh)); }
+uint64_t Checksum::value() const { return XXH3_64bits_digest(&state->xxh); }
 
-void Checksum::clear() { XXH3_64bits_reset(&state->xxh); }
+std::string Checksum::digits() const { return fmt::format("{:016x}", value()); }
+
+void Checksum::clear(uint64_t seed) { XXH3_64bits_reset_withSeed(&state->xxh, seed); }
 
 } // namespace xlc::runtime

@@ -12,7 +12,7 @@ namespace xlc::runtime {
 
 class Checksum {
 public:
-  Checksum();
+  explicit Checksum(uint64_t seed = 0);
   Checksum(Checksum &&) noexcept;
   ~Checksum();
 
@@ -21,10 +21,11 @@ public:
   void addText(std::string_view text);
   void addNumber(uint64_t number) { add(&number, sizeof number); }
 
-  /// Of all that was added, as 16 hexadecimal digits.
+  /// Of all that was added; `digits`: as 16 hexadecimal digits.
+  uint64_t value() const;
   std::string digits() const;
   /// Begins again.
-  void clear();
+  void clear(uint64_t seed = 0);
 
 private:
   struct State;

@@ -42,19 +42,22 @@ InputFile::~InputFile() { close(file); }
 
 void InputFile::reject(const std::string &why) const { throw Rejected(fmt::format("{}: error: {}", path, why)); }
 
-std::string InputFile::tryRead(uint64_t from, uint64_t count, void *to) const {
+std::string InputFile::tryRead(uint64_t from, uint64_t count, void *to, uint64_t *done) const {
   constexpr uint64_t most = 64 << 20;
-  for (char *at = (char *)to; count > 0;) {
-    ssize_t done = pread(file, at, std::min(count, most), (off_t)from);
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done < 0)
-      return fmt::format("cannot be read: {}", std::strerror(errno));
-    if (done == 0)
-      return "became shorter while it was read";
-    at += done, from += (uint64_t)done, count -= (uint64_t)done;
+  uint64_t read = 0;
+  std::string why;
+  while (read < count && why.empty()) {
+    ssize_t some = pread(file, (char *)to + read, std::min(count - read, most), (off_t)(from + read));
+    if (some > 0)
+      read += (uint64_t)some;
+    else if (some == 0)
+      why = "became shorter while it was read";
+    else if (errno != EINTR)
+      why = fmt::format("cannot be read: {}", std::strerror(errno));
   }
-  return "";
+  if (done)
+    *done = read;
+  return why;
 }
 
 void InputFile::read(uint64_t from, uint64_t count, void *to) const {

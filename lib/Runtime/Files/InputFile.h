@@ -19,8 +19,9 @@ public:
   const std::string path;
   uint64_t size() const { return bytes; } ///< when it was opened
 
-  /// Reads bytes [from, from + count) of the file. Returns why that failed, or nothing. Any thread may call it.
-  std::string tryRead(uint64_t from, uint64_t count, void *to) const;
+  /// Reads bytes [from, from + count) of the file. Returns why that failed, or nothing. Any thread may call it. `done`:
+  /// how many bytes were read, all or up to the first that could not be.
+  std::string tryRead(uint64_t from, uint64_t count, void *to, uint64_t *done = nullptr) const;
   /// The same; throws Rejected.
   void read(uint64_t from, uint64_t count, void *to) const;
 

@@ -106,13 +106,13 @@ void NpyFile::parse() {
   std::string header(length, '\0');
   file.read(headerAt, length, header.data());
   parseHeader(header);
-  begin = headerAt + length;
-  uint64_t needed = elementBytes();
+  elementsAt = headerAt + length;
+  uint64_t needed = bytesOf(type);
   for (uint64_t dim : shape)
     if (__builtin_mul_overflow(needed, dim, &needed))
       file.reject("the shape is larger than memory can be");
-  if (needed != size - begin)
-    file.reject(fmt::format("the shape needs {} bytes of elements, the file has {}", needed, size - begin));
+  if (needed != size - elementsAt)
+    file.reject(fmt::format("the shape needs {} bytes of elements, the file has {}", needed, size - elementsAt));
 }
 
 void NpyFile::parseHeader(std::string_view header) {
@@ -143,17 +143,15 @@ void NpyFile::parseHeader(std::string_view header) {
     file.reject("the header lacks one of 'descr', 'fortran_order', 'shape'");
   if (fortran)
     file.reject("elements are in Fortran order, C order is needed: numpy.ascontiguousarray makes it");
-  constexpr std::pair<std::string_view, NpyType> types[] = {{"<f4", NpyType::F32},
-                                                            {"<f8", NpyType::F64},
-                                                            {"<i4", NpyType::I32},
-                                                            {"<i8", NpyType::I64},
-                                                            {"|b1", NpyType::Bool}};
-  for (auto [name, value] : types)
-    if (descr == name) {
-      type = value;
+  std::string known;
+  for (const StoredTypeRow &row : kStoredTypes) {
+    if (descr == row.numpy) {
+      type = row.type;
       return;
     }
-  file.reject(fmt::format("elements are '{}', one of '<f4', '<f8', '<i4', '<i8', '|b1' is needed", descr));
+    known += fmt::format("{}'{}'", known.empty() ? "" : ", ", row.numpy);
+  }
+  file.reject(fmt::format("elements are '{}', one of {} is needed", descr, known));
 }
 
 } // namespace xlc::runtime

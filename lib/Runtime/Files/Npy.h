@@ -3,13 +3,12 @@
 #define XLC_LIB_RUNTIME_FILES_NPY_H
 
 #include "InputFile.h"
+#include "StoredType.h"
 
 #include <string_view>
 #include <vector>
 
 namespace xlc::runtime {
-
-enum class NpyType { F32, F64, I32, I64, Bool };
 
 class NpyFile {
 public:
@@ -17,23 +16,19 @@ public:
   explicit NpyFile(const std::string &path);
 
   const std::string &path() const { return file.path; }
-  NpyType type;
+  StoredType type;
   std::vector<uint64_t> shape;
-  uint64_t elementBytes() const {
-    return type == NpyType::F64 || type == NpyType::I64 ? 8 : type == NpyType::Bool ? 1 : 4;
-  }
 
-  /// Reads elements [from, from + count). Returns why that failed, or nothing.
-  std::string tryRead(uint64_t from, uint64_t count, void *to) const {
-    return file.tryRead(begin + from * elementBytes(), count * elementBytes(), to);
-  }
+  /// The file, and where in it the elements begin.
+  const InputFile &bytes() const { return file; }
+  uint64_t begin() const { return elementsAt; }
 
 private:
   void parse();
   void parseHeader(std::string_view header);
 
   InputFile file;
-  uint64_t begin = 0; ///< of the elements, in the file
+  uint64_t elementsAt = 0;
 };
 
 } // namespace xlc::runtime

@@ -81,6 +81,15 @@ Exit guard(const std::function<Exit()> &work) {
   }
 }
 
+/// As many whole steps as the rows of the epochs fill, and one at least.
+static uint64_t countSteps(const Plan &plan, const Options &options, const Data &data) {
+  uint64_t rows = 0;
+  if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
+    throw Rejected(
+        fmt::format("error: {} epochs of {} rows are more steps than can be counted", *options.epochs, data.rows()));
+  return options.steps.value_or(std::max<uint64_t>(1, rows / globalBatch(plan)));
+}
+
 /// --check looks at each action by itself.
 static Overlap overlapOf(const Plan &plan, const Options &options) {
   if (!plan.gpu.empty() && options.overlap == Overlap::Threads)
@@ -102,33 +111,14 @@ static DeviceSetup setupOf(const World &world, const Embedded &embedded, const O
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
            const Options &options, const Settings &settings, const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
-      options(options), settings(settings), signal(signal), data(plan, options.dataFiles, options.dataFolder),
+      options(options), settings(settings), signal(signal), data(plan, choiceOf(plan, options)),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
-      steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
-      schedule(scheduleOfRun(plan, steps)),
+      steps(countSteps(plan, options, data)), schedule(scheduleOfRun(plan, steps)), prefetch(plan, data, steps, world.stop()), rows(plan, prefetch),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
                                 : nullptr),
       speaker(speaks ? std::make_unique<Speaker>(world, options, data, steps) : nullptr),
-      context{plan,
-              data,
-              slowLink ? *slowLink : world.ranksMeet(),
-              world.stop(),
-              rateFactor(plan, options),
-              options.fault ? &*options.fault : nullptr,
-              options.check,
-              nullptr,
-              values.seed,
-              overlapOf(plan, options),
-              setup.spins,
-              &schedule,
-              [this](int rank) { fail(rank); },
-              world.pulses(),
-              nullptr,
-              [](const std::string &text) {
-                clearBar();
-                say(text);
-              }},
-      watchdog(world, world.whereabouts.areTold() ? options.timeout : 0) {
+      context(makeContext(options.stats.empty() ? (const DataSource &)prefetch : rows)),
+      evaluationContext(makeContext(data)), watchdog(world, world.whereabouts.areTold() ? options.timeout : 0) {
   checkGraph(plan, options);
   if (std::string note = speaks && values.allFromFile ? values.file->describeUnused() : ""; !note.empty())
     say(note);
@@ -137,6 +127,28 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
 }
 
 Crew::~Crew() = default;
+
+JobContext Crew::makeContext(const DataSource &source) {
+  return {plan,
+          source,
+          slowLink ? *slowLink : world.ranksMeet(),
+          world.stop(),
+          rateFactor(plan, options),
+          options.fault ? &*options.fault : nullptr,
+          options.check,
+          nullptr,
+          values.seed,
+          overlapOf(plan, options),
+          setup.spins,
+          &schedule,
+          [this](int rank) { fail(rank); },
+          world.pulses(),
+          nullptr,
+          [](const std::string &text) {
+            clearBar();
+            say(text);
+          }};
+}
 
 void Crew::runSteps(int rank) {
   Rank &self = own(rank);
@@ -188,8 +200,8 @@ void Crew::makeExecutors(int rank) {
   self.executor = std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, trace);
   self.running = self.executor.get();
   if (settings.onEvaluation)
-    self.evaluation =
-        std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, nullptr, plan::Purpose::evaluate);
+    self.evaluation = std::make_unique<Executor>(evaluationContext, rank, *self.device, self.arena.begin, nullptr,
+                                                 plan::Purpose::evaluate);
 }
 
 void Crew::runStep(int rank, Executor &executor, uint64_t step) {
@@ -221,6 +233,7 @@ int64_t Crew::endStep(int rank, uint64_t step, int64_t begin) {
 void Crew::reportEnd(int rank) {
   RankReport &report = world.reportOf(rank);
   report.allocatedBytes = own(rank).arena.bytes;
+  report.bytesAhead = prefetch.bytesOf(rank), report.rowSum = rows.of(rank);
   report.peakSlots = own(rank).executor->peakSlots(), report.moved = own(rank).executor->moved();
   if (rank == share.first) // of all ranks of the process
     report.peakResidentBytes = readPeakResident();
@@ -278,15 +291,16 @@ bool Crew::capturesSteps() const { return options.graph.value_or(share.count == 
 void Crew::startRanks() {
   SignalsBlocked blocked;
   ranks = std::deque<Rank>(share.count);
-  for (int rank = share.first; rank < share.first + share.count; ++rank)
-    try {
+  int rank = share.first;
+  try {
+    prefetch.start(share.first, share.count);
+    for (; rank < share.first + share.count; ++rank)
       own(rank).thread = std::thread([this, rank] { runRank(rank); });
-    } catch (const std::system_error &problem) {
-      world.stop().raise(Exit::RankFailed, fmt::format("error: no thread for rank {}: {}", rank, problem.what()));
-      std::lock_guard lock(mutex);
-      finishedRanks += share.first + share.count - rank;
-      return;
-    }
+  } catch (const std::system_error &problem) {
+    world.stop().raise(Exit::RankFailed, fmt::format("error: no thread for rank {}: {}", rank, problem.what()));
+    std::lock_guard lock(mutex);
+    finishedRanks += share.first + share.count - rank;
+  }
 }
 
 /// Whether all ranks ended; after a failure they have 0.8 s.
@@ -333,7 +347,7 @@ Exit Crew::finish(Company &others) {
 
 Exit Crew::run(Share given, Company &others) {
   share = given, company = &others;
-  context.captureFailed = capturesSteps() ? &world.request().captureFailed : nullptr;
+  context.captureFailed = evaluationContext.captureFailed = capturesSteps() ? &world.request().captureFailed : nullptr;
   StopSignal &stop = world.stop();
   startRanks();
   bool ended = waitForRanks(others);

@@ -8,9 +8,10 @@
 #define XLC_LIB_RUNTIME_JOB_CREW_H
 
 #include "Company.h"
+#include "Data/Prefetch.h"
+#include "Data/RowSum.h"
 #include "Embedded.h"
 #include "Fabric/SlowFabric.h"
-#include "Data/Data.h"
 #include "Files/Parameters.h"
 #include "Options.h"
 #include "Settings.h"
@@ -59,6 +60,7 @@ private:
   void evaluate(int rank, uint64_t step, Pulse *pulse);
   int64_t endStep(int rank, uint64_t step, int64_t begin);
   void reportEnd(int rank);
+  JobContext makeContext(const DataSource &source);
   bool capturesSteps() const;
   void startRanks();
   bool waitForRanks(Company &others);
@@ -78,9 +80,11 @@ private:
   InitialValues values;
   const uint64_t steps;
   const RateSchedule schedule;                ///< over the steps of the run
+  Prefetch prefetch;
+  RowSum rows;
   const std::unique_ptr<SlowFabric> slowLink; ///< none without --link-rate
   const std::unique_ptr<Speaker> speaker;
-  JobContext context;
+  JobContext context, evaluationContext; ///< of steps that train, and of others: these read no rows ahead
   Watchdog watchdog;
   Share share{};
   Company *company = nullptr; ///< while it runs

@@ -139,6 +139,15 @@ Exit tune(const Plan &plan, const Embedded &embedded, const Target &target, cons
   return std::ferror(stdout) ? Exit::Rejected : Exit::Done;
 }
 
+/// Reads all data, once of all ranks.
+Exit checkData(const Plan &plan, const Options &options, const std::optional<Launch> &launch) {
+  if (launch && launch->rank != 0)
+    return Exit::Done;
+  Data data(plan, choiceOf(plan, options), Scan::All);
+  std::puts(fmt::format("data: {}; all of it was read, and nothing is wrong", data.describe()).c_str());
+  return std::fflush(stdout) == 0 ? Exit::Done : Exit::Rejected;
+}
+
 } // namespace
 
 Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const Target &target,
@@ -164,6 +173,8 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     } catch (const Rejected &problem) {
       wrong = problem.what();
     }
+    if (options->checksData)
+      return checkData(*plan, *options, launch);
     if (launch && !launch->hosts.empty() && canMeet(*launch, *plan))
       return runAcrossHosts(*launch, *plan, {argc, argv}, *options, wrong, signal, [&](Carrier &carrier) {
         return Program(*plan, embedded, target, *options, settings, signal, &carrier).runAsRemoteRank(*launch, carrier);

@@ -24,6 +24,8 @@ Examples:
   ./train --steps 20 --log log.jsonl --save final.safetensors
   ./train --data input_ids=a.npy,labels=b.npy         other data, one .npy file per model input
   ./train --data folder                               folder/NAME.npy for every input
+  ./train --data tokens='corpus/*.bin' --epochs 3     other files of tokens, three times over
+  ./train --check-data                                whether every id has a row in its table, of data of any size
   ./train --init final.safetensors --lr 1e-4          go on from saved parameters
   ./train --steps 3 --profile trace.json              what ran when, for https://ui.perfetto.dev
   ./train --steps 3 --inject-fault 0:3:begin          rank 0 fails in step 3 at the action 'begin', which every
@@ -173,6 +175,10 @@ void tellUsage(const CLI::App &app, const CLI::ParseError &result) {
 
 } // namespace
 
+DataChoice choiceOf(const Plan &plan, const Options &options) {
+  return {options.dataFiles, options.dataFolder, options.seed.value_or(plan.seed)};
+}
+
 std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, bool speaks,
                                     Exit &exit) {
   Options options;
@@ -183,11 +189,18 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "--steps", [&](const std::string &text) { options.steps = parseWhole("--steps", text, 1, mostSteps); },
          "optimizer steps; default: once over the data")
       ->type_name("COUNT");
+  app.add_option_function<std::string>(
+         "--epochs", [&](const std::string &text) { options.epochs = parseWhole("--epochs", text, 1, mostSteps); },
+         "instead of --steps: as many whole steps as so many times over the data have rows for")
+      ->type_name("COUNT")
+      ->excludes("--steps");
   app.add_option("--log", options.log, "write one JSON object per step to this file");
   app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
   app.add_option("--init", options.init, "begin from the parameters in this safetensors file, of any float type");
   app.add_option_function<std::string>(
-      "--data", [&](const std::string &text) { parseData(text, options); }, "a folder of NAME.npy, or name=path,...");
+      "--data", [&](const std::string &text) { parseData(text, options); },
+      "a folder of NAME.npy, or name=path,...; tokens=path, or a pattern, for the stream of a spec that has one");
+  app.add_flag("--check-data", options.checksData, "instead of a run: read all data, say what is wrong, and end");
   app.add_option_function<std::string>(
          "--lr", [&](const std::string &text) { options.learningRate = parseAmount("--lr", text); },
          "learning rate, by which all of a schedule is scaled; groups with their own keep their ratio to the first")

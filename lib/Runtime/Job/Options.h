@@ -2,6 +2,7 @@
 #ifndef XLC_LIB_RUNTIME_JOB_OPTIONS_H
 #define XLC_LIB_RUNTIME_JOB_OPTIONS_H
 
+#include "Data/Data.h"
 #include "Device/Executor.h"
 
 #include <map>
@@ -11,10 +12,11 @@
 namespace xlc::runtime {
 
 struct Options {
-  std::optional<uint64_t> steps; ///< none: once over the data
+  std::optional<uint64_t> steps, epochs; ///< neither: once over the data
   std::string log, save, init, profile, stats;
   std::string dataFolder;
-  std::map<std::string, std::string> dataFiles; ///< by input
+  std::map<std::string, std::string> dataFiles; ///< by input; those of the stream as "tokens"
+  bool checksData = false;                      ///< instead of a run, reads all of it
   std::optional<double> learningRate;
   std::optional<uint64_t> seed;
   std::optional<Fault> fault;
@@ -28,6 +30,9 @@ struct Options {
   std::optional<bool> graph;      ///< whether a step is one of a GPU; none: where a process has one rank
   std::optional<double> linkRate; ///< bytes per second that a rank reads from others at most
 };
+
+/// What the options say of data.
+DataChoice choiceOf(const Plan &plan, const Options &options);
 
 /// Parses the arguments. Where the program is to end at once (--help, --version, a usage error) it prints what is to
 /// be said, if it `speaks`, and returns nothing, with the exit code in `exit`. `about` describes the plan in one line.

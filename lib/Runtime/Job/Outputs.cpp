@@ -1,8 +1,8 @@
 // See Outputs.h. Whether a file can be written may change until it is; the writers check again.
 #include "Outputs.h"
 
-#include "Failure.h"
 #include "Data/Data.h"
+#include "Failure.h"
 #include "Files/OutputFile.h"
 
 #include <fmt/format.h>
@@ -50,10 +50,8 @@ std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
     files.push_back({options.init, "the file of --init"});
   if (!options.tuned.empty())
     files.push_back({options.tuned, "the file of --tuned"});
-  for (const auto &input : plan.inputs)
-    if (isFromFile(*input))
-      files.push_back({findDataPath(plan, *input, options.dataFiles, options.dataFolder),
-                       fmt::format("the data of input '{}'", dataName(*input))});
+  for (const DataFile &file : listDataFiles(plan, choiceOf(plan, options)))
+    files.push_back({file.path, file.is});
   return files;
 }
 

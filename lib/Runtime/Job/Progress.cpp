@@ -2,6 +2,7 @@
 // of a float.
 #include "Progress.h"
 
+#include "Data/Data.h"
 #include "Failure.h"
 #include "Files/StandardStreams.h"
 
@@ -77,6 +78,14 @@ void Progress::write(Lines &lines, const std::string &line) {
   if (lines.failure.empty())
     say(fmt::format("{}: warning: cannot be written: {}; training goes on", lines.name, std::strerror(reason)));
   lines.failure = std::strerror(reason);
+}
+
+void Progress::begin(const Data &data) {
+  const TokenStream &stream = *data.tokenStream();
+  write(results, fmt::format("data: {}\n", data.describe()));
+  if (log)
+    write(logged, fmt::format("{{\"data\":{{\"rows\":{},\"row_tokens\":{},\"files\":{},\"tokens_left\":{}}}}}\n",
+                              data.rows(), stream.length(), stream.fileCount(), stream.tokensLeft()));
 }
 
 void Progress::show(const StepResult &r) {

@@ -10,6 +10,8 @@
 
 namespace xlc::runtime {
 
+class Data;
+
 struct StepResult {
   uint64_t step; ///< from 1
   float loss, norm;
@@ -36,6 +38,8 @@ public:
   Progress(const std::string &logPath, uint64_t steps);
   ~Progress();
 
+  /// The first line, of data that are a stream of tokens: rows, and what is left at the ends of files.
+  void begin(const Data &data);
   void show(const StepResult &result);
 
   /// Throws Rejected where a line, or one of the log, could not be written. That was said when it happened; training

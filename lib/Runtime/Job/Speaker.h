@@ -14,7 +14,10 @@ class Speaker {
 public:
   /// Throws Rejected where the log cannot be written.
   Speaker(const World &world, const Options &options, const Data &data, uint64_t steps)
-      : world(world), plan(world.plan), options(options), data(data), steps(steps), progress(options.log, steps) {}
+      : world(world), plan(world.plan), options(options), data(data), steps(steps), progress(options.log, steps) {
+    if (data.tokenStream())
+      progress.begin(data);
+  }
 
   /// Of a step that took from `begin` on: waits for its numbers, shows them, ends the job where they are of no use.
   void endStep(uint64_t step, int64_t begin);

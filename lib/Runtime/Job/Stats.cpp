@@ -52,6 +52,8 @@ std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
     std::string stage = plan.mesh->pp() > 1 ? fmt::format(" of stage {}", rank / stageRanks(plan)) : "";
     figures.push_back({"residual_slots" + stage, trainingProgramOf(plan, (int)rank).residual_slots, most, ""});
   }
+  if (plan.dataset)
+    figures.push_back({"data", plan.dataset->ahead, used.bytesAhead});
   return figures;
 }
 
@@ -67,6 +69,7 @@ uint64_t readPeakResident() {
 
 void UsedResources::add(const RankReport &rank) {
   allocatedBytes += rank.allocatedBytes, peakResidentBytes += rank.peakResidentBytes;
+  bytesAhead = std::max(bytesAhead, rank.bytesAhead), rowSum += rank.rowSum;
   residualSlots.push_back(rank.peakSlots);
   moved += rank.moved;
 }
@@ -88,6 +91,7 @@ void writeStats(const std::string &path, const Plan &plan, const UsedResources &
   json["outside"] = {{"planned", plan.outside}};
   for (const OutsideBytes &line : used.outside)
     json["outside"]["measured"][line.name] = line.bytes;
+  json["rows"] = {{"samples", used.steps * globalBatch(plan)}, {"sum", fmt::format("{:016x}", used.rowSum)}};
   json["vm_hwm"] = used.peakResidentBytes;
   OutputFile file(path, Devices::WrittenTo);
   file.write(json.dump(1) + "\n");

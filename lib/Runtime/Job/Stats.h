@@ -12,6 +12,8 @@ struct UsedResources {
   std::vector<uint64_t> residualSlots; ///< most at once, by rank
   MovedByAxis moved;                   ///< by all ranks, counted where they read
   uint64_t peakResidentBytes = 0;      ///< of all processes; what several see counts for each
+  uint64_t bytesAhead = 0;             ///< of rows that are read ahead, of the rank that has most
+  uint64_t rowSum = 0;                 ///< of all rows, see Data/RowSum.h
   std::vector<OutsideBytes> outside;   ///< of rank 0's device; none where that is not measured
 
   /// Of the next rank.

@@ -27,6 +27,7 @@ struct Board {
 struct RankReport {
   uint64_t allocatedBytes; ///< counted where they were mapped
   uint64_t peakSlots, peakResidentBytes;
+  uint64_t bytesAhead, rowSum; ///< of rows: Data/Prefetch.h and, with --stats, Data/RowSum.h
   MovedByAxis moved;
   std::atomic<uint32_t> hasEnded; ///< nobody needs its process any more
 };

@@ -99,17 +99,38 @@ void TableChecker::checkStorage() {
   for (const auto &parameter : plan.parameters)
     checkParameter(*parameter);
   checkOverlaps();
+  for (const auto &input : plan.inputs)
+    checkInput(*input);
+  checkDataset();
+}
+
+void TableChecker::checkInput(const plan::InputT &input) {
+  Quantity elements = 1, limit = (int64_t)1 << 46;
+  for (uint64_t dim : input.row_shape)
+    elements = std::min<Quantity>(elements * dim, limit);
+  require(elements < limit, "a row of input '{}' is larger than any arena", input.name);
+  require(input.element <= plan::Element::I1, "input '{}' has a type that no file of data has", input.name);
+  require(input.source <= plan::InputSource::MAX && std::isfinite(input.fill),
+          "input '{}' gets its rows from an unknown source, or is filled with {}", input.name, input.fill);
+  require(isOfData(input) ||
+              (input.element == plan::Element::I64 && input.row_shape.empty() && input.path.empty()),
+          "input '{}' holds numbers of samples and is of element type {}, '{}'", input.name, (int)input.element,
+          input.path);
+}
+
+/// All inputs that read the stream have rows of one length.
+void TableChecker::checkDataset() {
+  const plan::TokenStreamT *stream = plan.dataset ? plan.dataset->stream.get() : nullptr;
+  require(!stream || (!stream->files.empty() && stream->type <= plan::TokenType::MAX),
+          "a stream of {} files, with tokens of an unknown type", stream ? stream->files.size() : 0);
+  const plan::InputT *first = nullptr;
   for (const auto &input : plan.inputs) {
-    Quantity elements = 1, limit = (int64_t)1 << 46;
-    for (uint64_t dim : input->row_shape)
-      elements = std::min<Quantity>(elements * dim, limit);
-    require(elements < limit, "a row of input '{}' is larger than any arena", input->name);
-    bool isNumber = input->source == plan::InputSource::SampleNumber;
-    require(input->source <= plan::InputSource::MAX && (!isNumber || (input->element == plan::Element::I64 &&
-                                                                      input->row_shape.empty() && input->path.empty())),
-            "input '{}' comes from source {}, of element type {}, '{}'", input->name, (int)input->source,
-            (int)input->element, input->path);
-    require(input->element <= plan::Element::I1, "input '{}' has a type that no file of data has", input->name);
+    if (input->source != plan::InputSource::Tokens && input->source != plan::InputSource::NextTokens)
+      continue;
+    first = first ? first : input.get();
+    require(stream && isInteger(input->element) && input->row_shape.size() == 1 && input->row_shape[0] >= 1 &&
+                input->row_shape == first->row_shape,
+            "input '{}' gets its rows from a stream that cannot give them", input->name);
   }
 }
 

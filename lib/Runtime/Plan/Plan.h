@@ -61,8 +61,8 @@ inline std::vector<std::unique_ptr<plan::ParameterT>>::const_iterator findParame
   });
 }
 
-/// Whether the rows of an input lie in a file; others the runtime writes.
-inline bool isFromFile(const plan::InputT &input) { return input.source == plan::InputSource::File; }
+/// Whether the rows of an input are data of the user; others the runtime writes.
+inline bool isOfData(const plan::InputT &input) { return input.source != plan::InputSource::SampleNumber; }
 
 /// Whether a state holds the parameters of a bucket as units read them: values, or running averages.
 inline bool isRead(const plan::StateT &state) {

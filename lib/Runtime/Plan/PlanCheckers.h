@@ -49,6 +49,8 @@ private:
   void checkGroup(const plan::RankGroupT &group, size_t number);
   void checkState(const plan::StateT &state, size_t number);
   void checkParameter(const plan::ParameterT &parameter);
+  void checkInput(const plan::InputT &input);
+  void checkDataset();
   /// Elements of a rank's piece; none where the layout is impossible.
   std::optional<Quantity> pieceElements(const plan::ParameterT &parameter);
   void checkOverlaps();

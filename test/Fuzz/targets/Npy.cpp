@@ -12,9 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   try {
     const NpyFile npy(file.path());
     const uint64_t elements = xlc::fuzz::countElements(npy.shape);
-    xlc::fuzz::require(elements <= size / npy.elementBytes(), "all elements are in the file");
-    std::string bytes(elements * npy.elementBytes(), '\0');
-    xlc::fuzz::require(npy.tryRead(0, elements, bytes.data()).empty(), "the elements can be read");
+    xlc::fuzz::require(elements <= size / bytesOf(npy.type), "all elements are in the file");
+    std::string bytes(elements * bytesOf(npy.type), '\0');
+    xlc::fuzz::require(npy.bytes().tryRead(npy.begin(), bytes.size(), bytes.data()).empty(),
+                       "the elements can be read");
     xlc::fuzz::require(std::string_view((const char *)data, size).ends_with(bytes), "the elements end the file");
   } catch (const Rejected &) {
   }

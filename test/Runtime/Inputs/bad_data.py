@@ -27,7 +27,7 @@ def main():
     files.write_npy(folder / "flat.npy", "<f4", (ROWS * 20,), [0.0] * ROWS * 20)
     whole = (folder / "narrow.npy").read_bytes()
     (folder / "cut.npy").write_bytes(whole[:-4])
-    (folder / "half.npy").write_bytes(whole.replace(b"<f4", b"<f2"))
+    (folder / "half.npy").write_bytes(whole.replace(b"<f4", b"<c8"))
     (folder / "fortran.npy").write_bytes(whole.replace(b"False", b"True "))
     (folder / "text.npy").write_text("1, 2, 3\n")
     (folder / "empty.npy").write_bytes(b"")

@@ -1,0 +1,54 @@
+// The rows of one input in its type, whatever they lie in: read a block at a time, checked where they were
+// read, converted. Those very bytes are what a step uses. Rows that follow each other in a file are read
+// together.
+#ifndef XLC_LIB_RUNTIME_DATA_INPUTROWS_H
+#define XLC_LIB_RUNTIME_DATA_INPUTROWS_H
+
+#include "Device/DataSource.h"
+#include "Sources.h"
+
+namespace xlc::runtime {
+
+/// Memory in which elements pass: as they are stored, and in the type of their input.
+struct Blocks {
+  static constexpr uint64_t bytes = 1 << 16;
+  char stored[bytes], converted[bytes];
+};
+
+class InputRows {
+public:
+  /// `source` null: all elements are the input's number.
+  InputRows(const plan::InputT &input, std::unique_ptr<const RowSource> source)
+      : input(input), source(std::move(source)) {}
+
+  bool isFilled() const { return !source; }
+  /// None of an input that is filled.
+  uint64_t rows() const { return source ? source->rows() : 0; }
+
+  /// Gives rows [row, row + count). Throws std::runtime_error with file, row and column of what cannot be read,
+  /// or is no id.
+  void read(uint64_t row, uint64_t count, Blocks &through, const Take &take) const;
+
+  /// Before the first step: all ids of files of rows that are not large; of others, and of a stream, those of the first
+  /// and last row of each file. Throws Rejected.
+  void check(Scan scan) const;
+
+  /// "FILE: row 3, column 0 is not a number", or nothing. What cannot be read is no such number: a load says so.
+  std::string findNaN(uint64_t row, Blocks &through) const;
+
+  /// Where a row lies, for a message.
+  std::string placeOf(uint64_t row) const;
+
+private:
+  void readStretch(const Stretch &where, Blocks &through, const Take &take) const;
+  void checkStretch(const Stretch &all, Scan scan, Blocks &through) const;
+  void fill(uint64_t count, Blocks &through, const Take &take) const;
+  void checkNumber() const;
+
+  const plan::InputT &input;
+  std::unique_ptr<const RowSource> source;
+};
+
+} // namespace xlc::runtime
+
+#endif

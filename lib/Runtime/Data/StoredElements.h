@@ -1,0 +1,46 @@
+// Elements of a file of data: what of them is allowed for an input, and how they become its type.
+#ifndef XLC_LIB_RUNTIME_DATA_STOREDELEMENTS_H
+#define XLC_LIB_RUNTIME_DATA_STOREDELEMENTS_H
+
+#include "Files/StoredType.h"
+#include "Plan/Plan.h"
+
+#include <string>
+
+namespace xlc::runtime {
+
+/// Whether elements of a file are those of the input, bit for bit. A file may say true in other ways than by 1.
+bool isStoredAs(StoredType type, plan::Element element);
+
+/// Writes `count` elements from a file as elements of an input: the same numbers where its type has them.
+void convertStored(StoredType type, const char *from, uint64_t count, plan::Element element, char *to);
+
+/// The first of `count` elements that is not a number, or `count`.
+uint64_t findNaN(StoredType type, const char *elements, uint64_t count);
+
+/// What ids must fulfil: they index the table of their input or are the one to ignore, and fit its type.
+class IdRule {
+public:
+  IdRule(const plan::InputT &input, StoredType type);
+
+  bool isNeeded() const { return isRead; }
+  /// The first of `count` elements that breaks the rule, or `count`.
+  uint64_t findBad(const char *elements, uint64_t count) const;
+  /// What is wrong with the element at `index` of `elements`.
+  std::string describe(const char *elements, uint64_t index) const;
+
+private:
+  template <class Id> uint64_t find(const char *elements, uint64_t count) const;
+  int64_t idAt(const char *elements, uint64_t index) const;
+  bool isBad(int64_t id) const { return ((id < first) | (id > last)) & (id != ignored); }
+
+  const plan::InputT &input;
+  const StoredType type;
+  bool isRead;
+  int64_t first = INT64_MIN, last = INT64_MAX; ///< of those that are allowed
+  int64_t ignored = INT64_MIN;                 ///< and this one; where there is none, one that is allowed
+};
+
+} // namespace xlc::runtime
+
+#endif

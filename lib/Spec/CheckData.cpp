@@ -1,0 +1,72 @@
+// What a spec says of its data: that a source names something, and that a stream of tokens says what it is for.
+#include "CrossChecks.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+/// An input gets its rows from one place.
+void refuseTwoSources(const Spec &spec, const RowsSpec &rows, StringRef path, SpecErrors &errors) {
+  const TokenStreamSpec &stream = *rows.stream;
+  std::string labels = (path + ".labels").str();
+  if (!stream.labels.empty() && stream.labels == stream.input) {
+    errors.error(spec.where(labels), labels + " is the input of the tokens too, " + quote(stream.input));
+    errors.note(spec.where((path + ".input").str()), path + ".input is given here");
+  }
+  auto isOfStream = [&](StringRef name) { return name == stream.input || name == stream.labels; };
+  for (const auto &[name, number] : stream.fill) {
+    std::string key = (path + ".fill." + name).str();
+    if (isOfStream(name))
+      errors.error(spec.where(key), key + " fills an input that gets its rows from the stream");
+    else if (rows.files.count(name))
+      errors.error(spec.where(key), key + " fills an input that has a file");
+  }
+  for (const auto &[name, file] : rows.files)
+    if (isOfStream(name)) {
+      std::string key = (path + "." + name).str();
+      errors.error(spec.where(key), key + " gives a file for an input that gets its rows from the stream");
+    }
+}
+
+void checkTargets(const Spec &spec, const TokenStreamSpec &stream, StringRef path, SpecErrors &errors) {
+  using Targets = TokenStreamSpec::Targets;
+  std::string targets = (path + ".targets").str(), labels = (path + ".labels").str();
+  if (stream.targets != Targets::Default && stream.labels.empty()) {
+    errors.error(spec.where(targets), targets + " says what labels are, and no input gets them");
+    errors.note({}, labels + " of a model input, or of loss.labels, would do");
+  }
+  if (stream.targets == Targets::Next && spec.loss.shift) {
+    errors.error(spec.where(targets), targets + " of next moves labels by one token, and loss.shift by another");
+    noteIfGiven(spec, "loss.shift", "loss.shift is given here", errors);
+    errors.note({}, targets + " of same would do, which is the default with loss.shift");
+  }
+  if (stream.targets == Targets::Default && !stream.labels.empty() && spec.loss.type != LossSpec::Type::CrossEntropy) {
+    errors.warning(spec.where(labels), "the model computes its loss, and gets as labels the tokens one place further");
+    errors.note({}, targets + " of same is for a model that shifts labels itself, as those of transformers do; " +
+                        targets + " of next says that this one does not");
+  }
+}
+
+void checkRows(const Spec &spec, const RowsSpec &rows, StringRef path, SpecErrors &errors) {
+  if (isGiven(spec, path) && rows.isEmpty())
+    return errors.error(spec.where(path), path + " names no file");
+  if (!rows.stream)
+    return;
+  if (rows.stream->input.empty()) {
+    errors.error(spec.where((path + ".tokens").str()), path + " is a token stream, and needs input, a model input");
+    errors.note({}, path + ": {tokens: corpus.bin, input: input_ids, labels: labels} would do, for example");
+    return;
+  }
+  refuseTwoSources(spec, rows, path, errors);
+  checkTargets(spec, *rows.stream, path, errors);
+}
+
+} // namespace
+
+void checkData(Spec &spec, SpecErrors &errors) {
+  checkRows(spec, spec.data.train, "data.train", errors);
+  checkRows(spec, spec.data.validation, "data.validation", errors);
+}
+
+} // namespace xlc::spec

@@ -1,0 +1,124 @@
+// The rows below `data`, of the table in Keys.cpp.
+#include "Keys.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+constexpr Range any = {};
+constexpr Range notNegative = {.low = 0};
+
+template <RowsSpec DataSpec::*rows> void setFolder(Spec &spec, const Value &value) {
+  (spec.data.*rows).folder = value.text;
+}
+template <RowsSpec DataSpec::*rows> void setFile(Spec &spec, const Value &value) {
+  (spec.data.*rows).files[value.name] = value.text;
+}
+/// The stream that the keys below `data.train` and `data.validation` describe.
+template <RowsSpec DataSpec::*rows> TokenStreamSpec &streamOf(Spec &spec) {
+  std::optional<TokenStreamSpec> &stream = (spec.data.*rows).stream;
+  return stream ? *stream : stream.emplace();
+}
+template <RowsSpec DataSpec::*rows> void setTokens(Spec &spec, const Value &value) {
+  streamOf<rows>(spec).files = value.texts;
+}
+template <RowsSpec DataSpec::*rows> void setTokenType(Spec &spec, const Value &value) {
+  using enum TokenStreamSpec::Type;
+  streamOf<rows>(spec).type = StringSwitch<TokenStreamSpec::Type>(value.text)
+                                  .Case("uint8", U8)
+                                  .Case("uint16", U16)
+                                  .Case("uint32", U32)
+                                  .Case("int32", I32)
+                                  .Default(Auto);
+}
+template <RowsSpec DataSpec::*rows> void setInput(Spec &spec, const Value &value) {
+  streamOf<rows>(spec).input = value.text;
+}
+template <RowsSpec DataSpec::*rows> void setLabels(Spec &spec, const Value &value) {
+  streamOf<rows>(spec).labels = value.text;
+}
+template <RowsSpec DataSpec::*rows> void setTargets(Spec &spec, const Value &value) {
+  using enum TokenStreamSpec::Targets;
+  streamOf<rows>(spec).targets = value.text == "next" ? Next : Same;
+}
+template <RowsSpec DataSpec::*rows> void setFill(Spec &spec, const Value &value) {
+  streamOf<rows>(spec).fill[value.name] = value.number;
+}
+
+// clang-format off
+const Key rows[] = {
+  {"data", Kind::Section, any, "", "", "What is trained on.", nullptr},
+  {"data.train", Kind::Folder, any, "", "none",
+   "A folder with one NAME.npy per model input (and labels), a mapping from names to files, or a token "
+   "stream, which is a mapping of the keys below: `{tokens: corpus.bin, input: input_ids, labels: labels}`. "
+   "[Runtime.md](Runtime.md#data) has the formats. Files of inputs that a stream does not give may stand "
+   "beside its keys.",
+   setFolder<&DataSpec::train>},
+  {"data.train.*", Kind::NpyFile, any, "", "none",
+   "The file with the rows of this model input (or of the labels): floats or integers, which become the "
+   "input's type as numbers and are not scaled.", setFile<&DataSpec::train>},
+  {"data.train.tokens", Kind::Files, any, "", "none",
+   "The files of the stream, or patterns (`corpus/*.bin`), whose matches are taken in the order of their "
+   "names when the program starts. A row is as many tokens as `input` is long; rows do not cross files.",
+   setTokens<&DataSpec::train>, true},
+  {"data.train.type", Kind::Choice, any, "auto|uint8|uint16|uint32|int32", "auto",
+   "Type of the tokens in files without a header, little endian. `auto`: the files are llm.c's, Megatron's "
+   "pairs of .idx and .bin, or one-dimensional .npy, which say it.",
+   setTokenType<&DataSpec::train>, true},
+  {"data.train.input", Kind::Text, any, "", "none",
+   "The model input that gets the tokens; a stream needs it.", setInput<&DataSpec::train>, true},
+  {"data.train.labels", Kind::Text, any, "", "none",
+   "The model input (or the labels of `loss`) that gets the targets.",
+   setLabels<&DataSpec::train>, true},
+  {"data.train.targets", Kind::Choice, any, "next|same", "`same` with `loss.shift`, else `next`",
+   "`next`: labels are the tokens one place further, so that row i of a file is tokens i S to i S + S. "
+   "`same`: labels are the tokens themselves, and the loss shifts.",
+   setTargets<&DataSpec::train>, true},
+  {"data.train.fill", Kind::Names, any, "", "none",
+   "Inputs that the stream does not give, and the number that all their elements are: `{attention_mask: "
+   "1}`.", nullptr, true},
+  {"data.train.fill.*", Kind::Number, any, "", "none", "That number.", setFill<&DataSpec::train>, true},
+  {"data.validation", Kind::Folder, any, "", "none",
+   "As `data.train`, of what is evaluated on. It is checked, and no program reads it yet.",
+   setFolder<&DataSpec::validation>},
+  {"data.validation.*", Kind::NpyFile, any, "", "none", "As `data.train.*`.", setFile<&DataSpec::validation>},
+  {"data.validation.tokens", Kind::Files, any, "", "none",
+   "As `data.train.tokens`.", setTokens<&DataSpec::validation>, true},
+  {"data.validation.type", Kind::Choice, any,
+   "auto|uint8|uint16|uint32|int32", "auto", "As `data.train.type`.",
+   setTokenType<&DataSpec::validation>, true},
+  {"data.validation.input", Kind::Text, any, "", "none",
+   "As `data.train.input`.", setInput<&DataSpec::validation>, true},
+  {"data.validation.labels", Kind::Text, any, "", "none",
+   "As `data.train.labels`.", setLabels<&DataSpec::validation>, true},
+  {"data.validation.targets", Kind::Choice, any, "next|same",
+   "`same` with `loss.shift`, else `next`", "As `data.train.targets`.",
+   setTargets<&DataSpec::validation>, true},
+  {"data.validation.fill", Kind::Names, any, "", "none", "As `data.train.fill`.", nullptr, true},
+  {
+   "data.validation.fill.*", Kind::Number, any, "", "none", "That number.",
+   setFill<&DataSpec::validation>, true},
+  {"data.shuffle", Kind::Boolean, any, "", "false",
+   "Rows come in a random order, another in each epoch, in which every row comes once. The order is a "
+   "function of `seed` and the epoch: it is the same for every layout.",
+   [](Spec &s, const Value &v) { s.data.shuffles = v.boolean; }},
+  {"data.seed", Kind::Integer, notNegative, "",
+   "`init.seed`, or `--seed` of the program", "Seed of that order.",
+   [](Spec &s, const Value &v) { s.data.seed = uint64_t(v.integer); }},
+  {"data.end", Kind::Choice, any, "continue|drop", "continue",
+   "What an epoch ends with. `continue`: a step may have the last rows of one epoch and the first of the "
+   "next, so none is lost. `drop`: an epoch has as many rows as fill whole global batches; those behind are "
+   "left out (with `shuffle` too, the same ones in each epoch).",
+   [](Spec &s, const Value &v) { s.data.end = v.text ==
+   "drop" ? DataSpec::End::Drop : DataSpec::End::Continue; }},
+};
+// clang-format on
+
+} // namespace
+
+ArrayRef<Key> dataKeys() { return rows; }
+
+} // namespace xlc::spec
