@@ -9,7 +9,7 @@ import ast
 import json
 import struct
 
-TYPE_CODES = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|b1": "B"}
+TYPE_CODES = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|b1": "B", "<u2": "H", "|u1": "B"}
 
 
 def read_npy(path):

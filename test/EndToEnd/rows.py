@@ -1,5 +1,6 @@
 """Which rows a run has, and their sum, from the definition of docs/Spec.md (data.shuffle) and docs/Runtime.md alone."""
 
+import ctypes
 import math
 
 MASK = (1 << 32) - 1
@@ -37,3 +38,16 @@ def shuffled(x, rows, epoch, seed):
 def row_of(sample, rows, seed=None):
     """The row of a sample of the run; without a seed in order."""
     return sample % rows if seed is None else shuffled(sample % rows, rows, sample // rows, seed)
+
+
+def sum_of_rows(samples, rows_of_inputs, rows, seed=None):
+    """Of the first samples of a run: `rows_of_inputs` are functions from a row's number to its bytes."""
+    xxh3 = ctypes.CDLL("libxxhash.so.0").XXH3_64bits_withSeed
+    xxh3.restype, xxh3.argtypes = ctypes.c_uint64, (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64)
+    total = 0
+    for sample in range(samples):
+        row = row_of(sample, rows, seed)
+        for bytes_of in rows_of_inputs:
+            content = bytes_of(row)
+            total += xxh3(content, len(content), sample)
+    return f"{total % (1 << 64):016x}"

@@ -21,6 +21,7 @@ import traceback
 import cases
 import compare
 import compositions
+import data
 import dropout
 import failing_calls
 import full_size
@@ -100,12 +101,12 @@ def main():
         matrix = [(str(case), lambda case=case: run_case(setting, case))
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
-        checks += dropout.list_checks(options.all) + gpus.list_checks(options.all) + failing_calls.list_checks(options.all)
+        checks += dropout.list_checks(options.all) + gpus.list_checks(options.all) + failing_calls.list_checks(options.all) + data.list_checks(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first
         beside, alone = ([entry_of(setting, *check) for room in (processes, hosts) for check in room.list_checks(getattr(room, lane), options.all)]
                          for lane in ("BESIDE", "ALONE"))
-        alone = [entry_of(setting, *check) for check in promises.ONE_AT_A_TIME] + alone
+        alone = [entry_of(setting, *check) for check in promises.ONE_AT_A_TIME + data.list_measurements(options.all)] + alone
         matrix, beside, alone = ([entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, beside, alone))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, concurrent.futures.ThreadPoolExecutor(1) as lane:
             outcomes += [one.result() for one in [executor.submit(attempt, *entry) for executor, entries in ((lane, beside), (pool, matrix))
