@@ -14,6 +14,8 @@ class Case:
     content: bytes
     code: int
     word: str
+    suffix: str = ""    # of the file's name; else that of its kind
+    beside: tuple = ()  # (suffix, bytes) of files of the same stem
 
 
 def accept(name, content):

@@ -18,6 +18,7 @@ import tempfile
 import npy_cases
 import onnx_cases
 import safetensors_cases
+import token_cases
 import yaml_cases
 from cases import Case
 
@@ -49,6 +50,13 @@ class Corpus:
         self.spec.write_text(yaml_cases.LOSS + "data: {train: .}\nbatch: {global: 16, micro: 16}\n")
         subprocess.run([xlc, "compile", MODEL, "--spec", self.spec, "-o", folder / "train"], check=True)
 
+        for name in ("auto", "uint16"):
+            stream = f"{{tokens: none, type: {name}, input: input_ids, labels: labels}}"
+            spec = folder / f"{name}.yaml"
+            spec.write_text("loss: {type: cross_entropy, logits: logits, labels: labels}\ndims: {sequence: 32}\n"
+                            f"batch: {{global: 8, micro: 8}}\ndata: {{train: {stream}}}\n")
+            subprocess.run([xlc, "compile", ROOT / "examples" / "gpt2" / "logits.onnx", "--spec", spec, "-o", folder / name], check=True)
+
     def list(self):
         """(kind, case, file, command)"""
         train = [self.folder / "train", "--steps", "1"]
@@ -62,14 +70,18 @@ class Corpus:
         for name, case in npy_cases.list_cases(ROWS, WIDTH, CLASSES):
             other = "y" if name == "x" else "x"
             yield from self.one("npy", case, lambda file, n=name, o=other: [*train, "--data", f"{n}={file},{o}={self.folder / o}.npy"])
+        for name, case in token_cases.list_cases():
+            yield from self.one("tokens", case, lambda file, n=name: [self.folder / n, "--steps", "1", "--data", f"tokens={file}"])
         for case in safetensors_cases.list_cases(shapes):
             yield from self.one("safetensors", case, lambda file: [*train, "--data", self.folder, "--init", file])
 
     def one(self, kind, case, make_command):
-        file = self.folder / "files" / f"{kind}-{len(list_of_files):04}.{kind}"
+        file = self.folder / "files" / f"{kind}-{len(list_of_files):04}.{case.suffix or kind}"
         list_of_files.append(file)
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(case.content)
+        for suffix, content in case.beside:
+            file.with_suffix(f".{suffix}").write_bytes(content)
         yield kind, case, file, make_command(file)
 
 

@@ -91,6 +91,13 @@ def list_cases():
         "ranks beyond 64 bits": LOSS + "dp: 4294967296\npp: 4294967296\ntp: 2\n", "a stage of nothing": LOSS + "pp: 64\n",
         "a schedule without a pipeline": LOSS + "pipeline: {schedule: gpipe}\n", "keys of another optimizer": LOSS + "optimizer: {type: sgd, beta1: 0.9}\n",
         "a file of parameters that is not there": LOSS + "init: {from: none.safetensors}\n", "a negative norm": LOSS + "optimizer: {clip_norm: -1}\n",
+        "targets without labels": LOSS + "data: {train: {tokens: a.bin, input: x, targets: next}}\n",
+        "a stream for nobody": LOSS + "data: {train: {tokens: a.bin}}\n", "a stream for a stranger": LOSS + "data: {train: {tokens: a.bin, input: ids}}\n",
+        "a stream for floats": LOSS + "data: {train: {tokens: a.bin, input: x, labels: y}}\n", "tokens of nothing": LOSS + "data: {train: {tokens: [], input: x}}\n",
+        "tokens in a mapping": LOSS + "data: {train: {tokens: {a: 1}, input: x}}\n", "tokens of 64 bits": LOSS + "data: {train: {tokens: a.bin, input: x, type: uint64}}\n",
+        "a fill of text": LOSS + "data: {train: {tokens: a.bin, input: x, fill: {y: one}}}\n", "a fill of infinity": LOSS + "data: {train: {tokens: a.bin, input: x, fill: {y: .inf}}}\n",
+        "an end of neither": LOSS + "data: {end: stop}\n", "a seed below 0": LOSS + "data: {seed: -1}\n", "shuffling by number": LOSS + "data: {shuffle: 1}\n",
+        "validation for a stranger": LOSS + "data: {validation: {z: z.npy}}\n",
         "beta of two": LOSS + "optimizer: {beta1: 2}\n", "labels that are logits": LOSS.replace("labels: y", "labels: logits"),
     }
     for what, text in model.items():
