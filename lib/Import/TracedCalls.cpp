@@ -60,6 +60,7 @@ public:
       checkArgument(argument);
     checkDraws();
     checkDropouts();
+    noteSeeds();
     checkInstanceNorms();
   }
 
@@ -137,6 +138,17 @@ private:
       diagnostics.note(what + "elements are dropped there, as " + training->describe() + " trains");
     else
       diagnostics.warning(what + "nothing is dropped, as no other node of the file trains");
+  }
+
+  /// A seed of a node's own would draw the same numbers in each step.
+  void noteSeeds() {
+    std::vector<std::string> names;
+    for (const Node &node : model.nodes)
+      if (node.attributes.count("seed"))
+        names.push_back(node.name);
+    if (!names.empty())
+      diagnostics.note(listNames(names) + (names.size() == 1 ? " has a seed, which is" : " have seeds, which are") +
+                       " not used: init.seed or --seed is that of all random numbers");
   }
 
   const Model &model;

@@ -106,7 +106,7 @@ def main():
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first
         beside, alone = ([entry_of(setting, *check) for room in (processes, hosts) for check in room.list_checks(getattr(room, lane), options.all)]
                          for lane in ("BESIDE", "ALONE"))
-        alone = [entry_of(setting, *check) for check in promises.ONE_AT_A_TIME + data.list_measurements(options.all)] + alone
+        alone = [entry_of(setting, *check) for check in (*promises.ONE_AT_A_TIME, *data.list_measurements(options.all))] + alone
         matrix, beside, alone = ([entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, beside, alone))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, concurrent.futures.ThreadPoolExecutor(1) as lane:
             outcomes += [one.result() for one in [executor.submit(attempt, *entry) for executor, entries in ((lane, beside), (pool, matrix))

@@ -101,6 +101,7 @@ private:
     spec.dims = from.dims;
     spec.trainable = from.trainable;
     spec.padding = from.padding;
+    spec.dropsNothing = true; // as in PyTorch's run
     spec.tie = from.tie;
     spec.untie = from.untie;
     if (from.init.from == InitSpec::From::StateDict)

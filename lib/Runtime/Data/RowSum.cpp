@@ -18,8 +18,8 @@ RowSum::RowSum(const Plan &plan, const DataSource &source)
 }
 
 bool RowSum::counts(uint32_t input, int rank) const {
-  return isOfData(*plan.inputs[input]) && plan.inputs[input]->whole_of.empty() && (uint32_t)rank % plan.mesh->tp() == 0 &&
-         (uint32_t)rank / stageRanks(plan) == firstStages[input];
+  return isOfData(*plan.inputs[input]) && plan.inputs[input]->whole_of.empty() &&
+         (uint32_t)rank % plan.mesh->tp() == 0 && (uint32_t)rank / stageRanks(plan) == firstStages[input];
 }
 
 void RowSum::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, const Take &take) const {

@@ -113,7 +113,8 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
     : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
       options(options), settings(settings), signal(signal), data(plan, choiceOf(plan, options)),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
-      steps(countSteps(plan, options, data)), schedule(scheduleOfRun(plan, steps)), prefetch(plan, data, steps, world.stop()), rows(plan, prefetch),
+      steps(countSteps(plan, options, data)), schedule(scheduleOfRun(plan, steps)),
+      prefetch(plan, data, steps, world.stop()), rows(plan, prefetch),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
                                 : nullptr),
       speaker(speaks ? std::make_unique<Speaker>(world, options, data, steps) : nullptr),

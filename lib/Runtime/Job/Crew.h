@@ -79,7 +79,7 @@ private:
   Data data;
   InitialValues values;
   const uint64_t steps;
-  const RateSchedule schedule;                ///< over the steps of the run
+  const RateSchedule schedule; ///< over the steps of the run
   Prefetch prefetch;
   RowSum rows;
   const std::unique_ptr<SlowFabric> slowLink; ///< none without --link-rate

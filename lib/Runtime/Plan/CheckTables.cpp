@@ -112,8 +112,7 @@ void TableChecker::checkInput(const plan::InputT &input) {
   require(input.element <= plan::Element::I1, "input '{}' has a type that no file of data has", input.name);
   require(input.source <= plan::InputSource::MAX && std::isfinite(input.fill),
           "input '{}' gets its rows from an unknown source, or is filled with {}", input.name, input.fill);
-  require(isOfData(input) ||
-              (input.element == plan::Element::I64 && input.row_shape.empty() && input.path.empty()),
+  require(isOfData(input) || (input.element == plan::Element::I64 && input.row_shape.empty() && input.path.empty()),
           "input '{}' holds numbers of samples and is of element type {}, '{}'", input.name, (int)input.element,
           input.path);
 }
