@@ -54,12 +54,12 @@ Plan makePlan(const std::string &path, bool shuffles) {
   return plan;
 }
 
-double secondsOfReads(const std::string &path, const std::vector<uint64_t> &order, uint64_t together) {
+double secondsOfReads(const std::string &path, const std::vector<uint64_t> &order) {
   int file = open(path.c_str(), O_RDONLY);
-  std::vector<char> to(together * length * 2);
+  std::vector<char> to(length * 2);
   double begin = now();
-  for (uint64_t i = 0; i < order.size(); i += together)
-    if (pread(file, to.data(), to.size(), (off_t)(order[i] * length * 2)) != (ssize_t)to.size())
+  for (uint64_t row : order)
+    if (pread(file, to.data(), to.size(), (off_t)(row * length * 2)) != (ssize_t)to.size())
       std::exit(2);
   double seconds = now() - begin;
   close(file);
@@ -88,11 +88,9 @@ double compare(const std::string &path, bool shuffles) {
   std::vector<uint64_t> read(rows);
   for (uint64_t i = 0; i < rows; ++i)
     read[i] = order.rowOf(i);
-  // As many rows as pass through a block of the loader at once are one read in order.
-  uint64_t together = shuffles ? 1 : Blocks::bytes / (length * 8);
   double bare = 1e9, loader = 1e9;
   for (int repetition = 0; repetition < 5; ++repetition) {
-    bare = std::min(bare, secondsOfReads(path, read, together));
+    bare = std::min(bare, secondsOfReads(path, read));
     loader = std::min(loader, secondsOfLoads(data, rows, 0));
   }
   double bytes = (double)(rows * length * 2) * 1e-9;

@@ -63,6 +63,7 @@ TEST(Plan, InputsGetTheirRowsFromSomewhere) {
          [](Plan &p) { p.inputs[0]->source = (InputSource)9; });
   expect("input 'x' gets its rows from an unknown source, or is filled with inf",
          [](Plan &p) { p.inputs[0]->fill = INFINITY; });
+  expect("input 'ids' has ids of a table of 0 rows", [](Plan &p) { p.inputs[1]->limit = 0; });
   expect("a stream of 0 files, with tokens of an unknown type", [&](Plan &p) { addStream(p).files.clear(); });
   expect("a stream of 1 files, with tokens of an unknown type",
          [&](Plan &p) { addStream(p).type = (plan::TokenType)9; });

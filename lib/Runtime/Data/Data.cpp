@@ -252,14 +252,16 @@ void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, co
   uint64_t sample = firstSample(plan, input, step, microBatch, rank), end = sample + rowsOf(plan, input);
   if (!isOfData(input))
     return giveSampleNumbers(sample - step * globalBatch(plan), rowsOf(plan, input), take);
-  uint64_t row = order.rowOf(sample), next = row;
-  for (; sample < end; row = next) {
-    uint64_t count = 0;
-    do {
-      ++count, ++sample;
-      next = sample < end ? order.rowOf(sample) : 0;
-    } while (sample < end && next == row + count);
-    inputs[index].read(row, count, through, take);
+  uint64_t rows[64];
+  while (sample < end) {
+    uint64_t some = std::min<uint64_t>(std::size(rows), end - sample);
+    order.rowsOf(sample, some, rows);
+    for (uint64_t i = 0, count; i < some; i += count) {
+      for (count = 1; i + count < some && rows[i + count] == rows[i] + count;)
+        ++count;
+      inputs[index].read(rows[i], count, through, take);
+    }
+    sample += some;
   }
 }
 

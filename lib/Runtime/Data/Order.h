@@ -18,6 +18,22 @@
 
 namespace xlc::runtime {
 
+/// A divisor whose remainders take no division.
+class Divisor {
+public:
+  explicit Divisor(uint64_t value = 1) : value(value), inverse(UINT64_MAX / value) {}
+  operator uint64_t() const { return value; }
+  friend uint64_t operator%(uint64_t x, const Divisor &by) {
+    // `inverse` is less than 2^64 / value by at most 1, so the quotient is at most 2 too small.
+    uint64_t rest = x - (uint64_t)((unsigned __int128)x * by.inverse >> 64) * by.value;
+    rest = rest >= by.value ? rest - by.value : rest;
+    return rest >= by.value ? rest - by.value : rest;
+  }
+
+private:
+  uint64_t value, inverse;
+};
+
 class Order {
 public:
   static constexpr uint32_t rounds = 16;
@@ -33,19 +49,31 @@ public:
 
   /// The row of a sample of the run.
   uint64_t rowOf(uint64_t sample) const {
-    uint64_t row = sample % count;
-    return shuffles ? permute(row, (uint32_t)(sample / count)) : row;
+    uint64_t row;
+    rowsOf(sample, 1, &row);
+    return row;
+  }
+  /// Those of `many` samples that follow each other, in less time: a processor works on several at once.
+  void rowsOf(uint64_t sample, uint64_t many, uint64_t *rows) const {
+    uint64_t done = 0;
+    for (; shuffles && done + lanes <= many; done += lanes)
+      permute<lanes>(sample + done, rows + done);
+    for (; done < many; ++done)
+      shuffles ? permute<1>(sample + done, rows + done) : (void)(rows[done] = (sample + done) % count);
   }
 
 private:
+  static constexpr unsigned lanes = 4;
+
   Order(uint64_t rows, bool shuffles, uint64_t seed) : count(rows), shuffles(shuffles), key(splitWords(seed)) {
-    while (columns < rows / columns + (rows % columns != 0)) // a < n / a, rounded up
-      columns = columns * 2;
-    for (uint64_t low = columns / 2; low + 1 < columns;) { // the least a with a a >= n lies in (low, columns]
-      uint64_t middle = low + (columns - low) / 2;
-      (middle >= rows / middle + (rows % middle != 0) ? columns : low) = middle;
+    uint64_t a = 1;
+    while (a < rows / a + (rows % a != 0)) // a < n / a, rounded up
+      a = a * 2;
+    for (uint64_t low = a / 2; low + 1 < a;) { // the least a with a a >= n lies in (low, a]
+      uint64_t middle = low + (a - low) / 2;
+      (middle >= rows / middle + (rows % middle != 0) ? a : low) = middle;
     }
-    lines = rows / columns + (rows % columns != 0);
+    columns = Divisor(a), lines = Divisor(rows / a + (rows % a != 0));
   }
 
   uint64_t draw(uint64_t value, uint32_t epoch, uint32_t round) const {
@@ -54,23 +82,35 @@ private:
     return words[0] | (uint64_t)words[1] << 32;
   }
 
-  uint64_t permute(uint64_t x, uint32_t epoch) const {
-    do {
-      uint64_t left = x / lines, right = x % lines;
-      for (uint32_t round = 0; round < rounds; ++round)
-        if (round % 2 == 0)
-          left = (left + draw(right, epoch, round) % columns) % columns;
-        else
-          right = (right + draw(left, epoch, round) % lines) % lines;
-      x = left * lines + right;
-    } while (x >= count);
-    return x;
+  /// Of `some` samples from this one on.
+  template <unsigned some> void permute(uint64_t sample, uint64_t *rows) const {
+    uint32_t epochs[some];
+    for (unsigned i = 0; i < some; ++i)
+      rows[i] = (sample + i) % count, epochs[i] = (uint32_t)((sample + i) / count);
+    walk<some>(rows, epochs);
+    for (unsigned i = 0; i < some; ++i)
+      while (rows[i] >= count)
+        walk<1>(rows + i, epochs + i);
+  }
+
+  template <unsigned some> void walk(uint64_t *x, const uint32_t *epochs) const {
+    uint64_t left[some], right[some];
+    for (unsigned i = 0; i < some; ++i)
+      left[i] = x[i] / lines, right[i] = x[i] % lines;
+    for (uint32_t round = 0; round < rounds; round += 2) {
+      for (unsigned i = 0; i < some; ++i)
+        left[i] = (left[i] + draw(right[i], epochs[i], round) % columns) % columns;
+      for (unsigned i = 0; i < some; ++i)
+        right[i] = (right[i] + draw(left[i], epochs[i], round + 1) % lines) % lines;
+    }
+    for (unsigned i = 0; i < some; ++i)
+      x[i] = left[i] * lines + right[i];
   }
 
   uint64_t count = 1;
   bool shuffles = false;
   std::array<uint32_t, 2> key{};
-  uint64_t columns = 1, lines = 1; ///< a and b
+  Divisor columns, lines; ///< a and b
 };
 
 } // namespace xlc::runtime

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace xlc::runtime {
 namespace {
@@ -125,18 +127,29 @@ IdRule::IdRule(const plan::InputT &input, StoredType type) : input(input), type(
     first = INT32_MIN, last = INT32_MAX;
   if (input.has_limit)
     first = 0, last = std::min(last, input.limit - 1);
-  ignored = input.has_ignore ? input.ignore : first;
+  if (input.has_ignore)
+    ignored = input.ignore;
 }
 
+/// In the unsigned numbers of the stored type, whose comparisons a processor does for many at a time: an id is allowed
+/// where id - low, as such a number, is at most high - low.
 template <class Id> uint64_t IdRule::find(const char *elements, uint64_t count) const {
-  constexpr uint64_t some = 256; // without a branch among them
+  using Word = std::make_unsigned_t<Id>;
+  constexpr int64_t least = std::numeric_limits<Id>::min(), most = std::numeric_limits<Id>::max();
+  const int64_t low = std::max(first, least), high = std::min(last, most);
+  if (low == least && high == most)
+    return count;
+  const bool canIgnore = ignored && *ignored >= least && *ignored <= most;
+  const Word base = (Word)low, range = (Word)((Word)high - base), other = canIgnore ? (Word)*ignored : base;
+  auto isBad = [=](Word id) { return ((Word)(id - base) > range) & (id != other); };
+  constexpr uint64_t some = 1024; // without a branch among them
   for (uint64_t at = 0; at < count; at += some) {
     uint64_t end = std::min(count, at + some);
-    bool any = false;
+    Word any = 0;
     for (uint64_t i = at; i < end; ++i)
-      any |= isBad((int64_t)readAt<Id>(elements, i));
+      any |= (Word)isBad(readAt<Word>(elements, i));
     for (uint64_t i = at; any && i < end; ++i)
-      if (isBad((int64_t)readAt<Id>(elements, i)))
+      if (isBad(readAt<Word>(elements, i)))
         return i;
   }
   return count;

@@ -5,6 +5,7 @@
 #include "Files/StoredType.h"
 #include "Plan/Plan.h"
 
+#include <optional>
 #include <string>
 
 namespace xlc::runtime {
@@ -32,13 +33,12 @@ public:
 private:
   template <class Id> uint64_t find(const char *elements, uint64_t count) const;
   int64_t idAt(const char *elements, uint64_t index) const;
-  bool isBad(int64_t id) const { return ((id < first) | (id > last)) & (id != ignored); }
 
   const plan::InputT &input;
   const StoredType type;
   bool isRead;
   int64_t first = INT64_MIN, last = INT64_MAX; ///< of those that are allowed
-  int64_t ignored = INT64_MIN;                 ///< and this one; where there is none, one that is allowed
+  std::optional<int64_t> ignored;              ///< and this one
 };
 
 } // namespace xlc::runtime

@@ -110,6 +110,7 @@ void TableChecker::checkInput(const plan::InputT &input) {
     elements = std::min<Quantity>(elements * dim, limit);
   require(elements < limit, "a row of input '{}' is larger than any arena", input.name);
   require(input.element <= plan::Element::I1, "input '{}' has a type that no file of data has", input.name);
+  require(!input.has_limit || input.limit >= 1, "input '{}' has ids of a table of {} rows", input.name, input.limit);
   require(input.source <= plan::InputSource::MAX && std::isfinite(input.fill),
           "input '{}' gets its rows from an unknown source, or is filled with {}", input.name, input.fill);
   require(isOfData(input) || (input.element == plan::Element::I64 && input.row_shape.empty() && input.path.empty()),
