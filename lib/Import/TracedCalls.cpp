@@ -147,8 +147,8 @@ private:
       if (node.attributes.count("seed"))
         names.push_back(node.name);
     if (!names.empty())
-      diagnostics.note(listNames(names) + (names.size() == 1 ? " has a seed, which is" : " have seeds, which are") +
-                       " not used: init.seed or --seed is that of all random numbers");
+      diagnostics.note(listNames(names) +
+                       ": the attribute 'seed' is not used: init.seed or --seed is that of all random numbers");
   }
 
   const Model &model;
