@@ -88,7 +88,7 @@ bool xlc::onnx::importDropout(NodeImport &n) {
   const ConstantTensor *given = n.constant(1);
   if (n.has(1) && !(given && given->isSplat()))
     return n.fail("needs a ratio that is known when the model is compiled");
-  double ratio = given ? given->asDouble(0) : 0.5;
+  auto ratio = (float)(given ? given->asDouble(0) : 0.5);
   if (!(ratio >= 0 && ratio < 1))
     return n.fail("drops elements with probability " + printShortest(ratio) + ", which must be at least 0 and below 1");
   std::optional<bool> drops = isDropping(n, ratio);
@@ -97,7 +97,7 @@ bool xlc::onnx::importDropout(NodeImport &n) {
     return false;
   Shape shape = n.shape(0);
   // As the definition has it: kept where the upper 31 bits are at least round(ratio 2^31).
-  uint64_t twice = 2 * (uint64_t)std::llround(std::ldexp((double)(float)ratio, 31));
+  uint64_t twice = 2 * (uint64_t)std::llround(std::ldexp((double)ratio, 31));
   Value kept;
   if (*drops && n.sites->dropsNothing()) {
     n.sites->add(n, shape, ratio);
@@ -109,7 +109,7 @@ bool xlc::onnx::importDropout(NodeImport &n) {
       kept = isAtLeast(n, word, twice);
   }
   Value all = kept ? kept : n.broadcast(n.scalar(1, n.builder.getI1Type()), shape);
-  n.produce(kept ? n.select(kept, scaleKept(n, x, (float)ratio), 0.0) : x);
+  n.produce(kept ? n.select(kept, scaleKept(n, x, ratio), 0.0) : x);
   return n.node.outputs.size() < 2 || n.produce(all);
 }
 

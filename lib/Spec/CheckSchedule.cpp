@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
+#include <algorithm>
+#include <functional>
 
 using namespace llvm;
 using xlc::runtime::RateSchedule, xlc::runtime::ScheduleKey, xlc::runtime::ScheduleRow;
@@ -69,12 +71,10 @@ void checkScheduledSteps(Spec &spec, SpecErrors &errors) {
   if (!spec.schedule)
     return;
   RateSchedule &schedule = *spec.schedule;
-  for (auto [before, after] : zip(schedule.milestones, drop_begin(schedule.milestones)))
-    if (after <= before) {
-      errors.error(spec.where(pathOf("milestones")),
-                   "lr_schedule.milestones must ascend, and " + number(after) + " follows " + number(before));
-      break;
-    }
+  auto next = std::ranges::adjacent_find(schedule.milestones, std::greater_equal());
+  if (next != schedule.milestones.end())
+    errors.error(spec.where(pathOf("milestones")),
+                 "lr_schedule.milestones must ascend, and " + number(next[1]) + " follows " + number(next[0]));
   std::optional<double> steps = schedule[ScheduleKey::Steps];
   if (!steps || !schedule.row().find(ScheduleKey::Steps))
     return;

@@ -63,6 +63,27 @@ def trains(setting, folder, model, optimizer, layout):
     yield from compare.compare_parameters(trained.parameters(), trace, setting.models / folder / f"final-{optimizer}.json")
 
 
+NARROW = {"bf16": "bf16", "fp16": {"compute": "fp16", "loss_scale": 1024}}
+FAR = 1e-2  # of the float64 loss, in sixteen bits
+
+
+def trains_narrow(setting, folder, name):
+    """Sixteen bits have the same masks: losses stay near PyTorch's, and are equal for all stages of ZeRO."""
+    trace = program.read_trace(setting, cases.Case(folder, "loss", "adamw"))
+    seen = {}
+    for layout in [Layout("one rank", {})] + [Layout(f"stage {stage}", {"dp": 2, "zero_stage": stage, "zero": PERSISTENT}, 4) for stage in (0, 1, 3)]:
+        spec = spec_of(setting, folder, "loss", trace, layout) | {"precision": NARROW[name]}
+        trained = program.Program(setting, layout.name, setting.models / folder / "loss.onnx", spec)
+        trained.train(trace["steps"])
+        seen[layout.name] = trained.losses()
+    apart = max(compare.relative(found, expected) for found, expected in zip(seen["one rank"], trace["loss"], strict=True))
+    if not apart <= FAR:
+        yield f"losses are {apart:.1e} from float64's, {FAR:.0e} allowed"
+    for stage in (1, 3):
+        if seen[f"stage {stage}"] != seen["stage 0"]:
+            yield f"stage {stage} has other losses than stage 0"
+
+
 def trains_on_gpus(setting, folder, optimizer):
     """Kernels of GPUs draw the same words, in steps that are graphs."""
     layouts = [{}, {"dp": 2, "zero_stage": 2}, {"pp": 2}] + [{"tp": 2}] * (folder != "dropout-conv")
@@ -91,5 +112,8 @@ def list_checks(everything):
                lambda setting, file=file, optimizer=optimizer, layout=layout: trains(setting, *file, optimizer, layout))
               for file, optimizer, layout in chosen]
     folders = ("dropout-gpt2", "dropout-bert", "dropout-conv")
+    narrow = [(folder, name) for folder in folders for name in NARROW]
+    checks += [(f"masks of PyTorch: {folder} in {name}", lambda setting, folder=folder, name=name: trains_narrow(setting, folder, name))
+               for folder, name in (narrow if everything else (narrow[0], narrow[3]))]
     return checks + [(f"masks of PyTorch: {folder} on simulated GPUs", lambda setting, folder=folder: trains_on_gpus(setting, folder, "adamw"))
                      for folder in folders[:3 if everything else 1]]
