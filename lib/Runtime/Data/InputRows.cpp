@@ -110,7 +110,10 @@ std::string InputRows::findNaN(uint64_t row, Blocks &through) const {
 }
 
 std::string InputRows::placeOf(uint64_t row) const {
-  return source && row < source->rows() ? source->find(row).file->path : fmt::format("input '{}'", input.name);
+  if (source && row < source->rows())
+    return source->find(row).file->path;
+  std::vector<Stretch> all = source ? source->stretches() : std::vector<Stretch>(); // a file without rows has a name
+  return all.empty() ? fmt::format("input '{}'", input.name) : all.front().file->path;
 }
 
 } // namespace xlc::runtime
