@@ -180,8 +180,9 @@ Written writeOptimizer(const ForeignValue &value) {
 Written writeSchedule(const ForeignValue &value) {
   if (value.node.kind == YamlNode::Kind::Mapping)
     return std::nullopt;
+  std::string names = rateScheduleNames();
   std::optional<StringRef> word =
-      value.node.text == "constant_with_warmup" ? "constant" : findWord(value.node.text, rateScheduleNames());
+      value.node.text == "constant_with_warmup" ? "constant" : findWord(value.node.text, names);
   return word ? Written(writeAt("lr_schedule.type", *word)) : std::nullopt;
 }
 
