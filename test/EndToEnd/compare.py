@@ -100,7 +100,7 @@ def compare_parameters(found, trace, final):
 
 
 def compare_stats(stats):
-    """Figures of a program about itself (arenas, messages by axis and kind, residual slots): planned is used."""
+    """Figures of a program about itself (arenas, messages by axis and kind, residual slots): planned is used. What rows were has no plan."""
     for name, figure in stats.items():
-        if isinstance(figure, dict) and figure.get("used", figure["planned"]) != figure["planned"]:
+        if isinstance(figure, dict) and "planned" in figure and figure.get("used", figure["planned"]) != figure["planned"]:
             yield f"{name}: {figure['planned']} planned, {figure['used']} used"
