@@ -172,12 +172,11 @@ static FailureOr<unsigned> numberOf(exec::StateOp op, plan::PlanT &plan) {
     FailureOr<unsigned> bucket = numberOf(op.getBucketAttr(), op, plan);
     if (failed(bucket))
       return failure();
-    made.bucket = *bucket;
+    made.bucket = unsigned(*bucket); // NOLINT(bugprone-optional-value-conversion)
   }
   if (auto group = op.getGroupAttr())
     made.group = groupOf(plan, group);
-  if (std::optional<uint64_t> site = op.getSite())
-    made.site = *site;
+  made.site = op.getSite();
   for (auto [i, known] : llvm::enumerate(plan.states))
     if (known->kind == made.kind && known->name == made.name && known->bucket == made.bucket &&
         known->group == made.group && known->site == made.site)

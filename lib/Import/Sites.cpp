@@ -26,11 +26,12 @@ Sites::Rows Sites::ofArgument(BlockArgument argument) const {
 /// Of a tensor of known elements.
 Sites::Rows Sites::ofShape(int64_t site, ArrayRef<int64_t> shape) const {
   ArrayRef<int64_t> other;
+  int64_t otherRows = elsewhere ? elsewhere->rows : 0;
   if (elsewhere && elsewhere->rows != rows && size_t(site) < elsewhere->sites.size())
     other = elsewhere->sites[site].shape;
   bool isComparable = other.size() == shape.size();
   for (auto [d, size] : llvm::enumerate(shape)) {
-    bool isBatch = isComparable ? other[d] != size && other[d] * rows == size * elsewhere->rows : size % rows == 0;
+    bool isBatch = isComparable ? other[d] != size && other[d] * rows == size * otherRows : size % rows == 0;
     if (isBatch)
       return {shard::Layout::split(int64_t(d), 1, rows), true, true};
   }

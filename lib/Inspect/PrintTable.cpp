@@ -159,6 +159,7 @@ private:
 
   void printConstants() {
     std::vector<std::string> remarks;
+    remarks.reserve(file.constants.size());
     for (const FileDescription::Constant &constant : file.constants)
       remarks.push_back(constant.name + ", " + joinShape(constant.shape) + ", read by " + constant.op +
                         (constant.module.empty() ? "" : " in " + constant.module));

@@ -9,7 +9,7 @@ from ._failure import Failure
 from ._sources import read_documents
 from ._tokenizer import find_tokenizer
 
-FORMS = {"<u2": (20240520, 1), "<u4": (20240801, 7)}  # type: magic, version
+FORMS = {"<u2": (20240520, 1), "<u4": (20240801, 7)}  # by type, the magic number and the version
 HEADER, MOST = 1024, 2**31 - 1
 
 

@@ -21,7 +21,7 @@ struct EmitOptions {
   std::string runtime; ///< the path of LinkNeeds::runtime
   /// C++ compilers that may link, by path or by name on the PATH; the first that exists does.
   std::vector<std::string> compilers = {XLC_LINK_COMPILER, "clang++-22", "clang++", "g++", "c++"};
-  std::vector<std::string> environment = {}; ///< of the linker: NAME=value
+  std::vector<std::string> environment = {}; ///< of the linker: NAME=value NOLINT(readability-redundant-member-init)
 };
 
 /// The target's runtime of the build tree or the installation that `driver` (its path) belongs to; empty if there is none.
