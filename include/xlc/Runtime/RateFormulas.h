@@ -107,7 +107,7 @@ inline double warmRestarts(const RateStep &at) {
   double period = at.s.get(ScheduleKey::Period), multiplier = at.s.get(ScheduleKey::Multiplier), t = at.t;
   if (multiplier == 1)
     t = std::fmod(t, period);
-  for (; t >= period; period *= multiplier)
+  for (; t >= period; period *= multiplier) // NOLINT: whole periods
     t -= period;
   return at.minLr + (at.lr - at.minLr) * (1 + std::cos(std::numbers::pi * t / period)) / 2;
 }

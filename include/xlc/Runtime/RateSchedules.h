@@ -38,7 +38,7 @@ struct ScheduleRow {
   double (*rate)(const RateStep &); ///< of a group in a step
   TakenByRates takes;
   std::string_view doc;                                       ///< the formula for people, and whose it is
-  std::optional<RateCurve> warmupShape = {}, decayShape = {}; ///< defaults of those that take one
+  std::optional<RateCurve> warmupShape = {}, decayShape = {}; ///< defaults NOLINT
   bool takesMilestones = false;
 
   constexpr const TakenByRate *find(ScheduleKey key) const {
@@ -180,7 +180,7 @@ inline uint64_t findLargestRate(const RateSchedule &schedule, uint64_t steps) {
                    0.3 * schedule.get(ScheduleKey::Steps) - 1, (double)steps - 1};
   uint64_t largest = 0;
   for (double end : ends)
-    for (double t = std::floor(end) - 1; t <= end + 2; ++t)
+    for (double t = std::floor(end) - 1; t <= end + 2; ++t) // NOLINT: whole numbers
       if (t >= 0 && t < (double)steps &&
           rateOf(schedule, schedule.firstRate, (uint64_t)t) > rateOf(schedule, schedule.firstRate, largest))
         largest = (uint64_t)t;

@@ -21,8 +21,8 @@ struct DataFile {
 /// What the command line says of data: files by the name of an input, the files of the stream as "tokens"; a folder of
 /// NAME.npy; a seed where the spec gives the order none.
 struct DataChoice {
-  std::map<std::string, std::string> files = {};
-  std::string folder = "";
+  std::map<std::string, std::string> files = {}; // NOLINT
+  std::string folder = "";                       // NOLINT
   uint64_t seed = 0;
 };
 
