@@ -59,7 +59,7 @@ Sites::Rows Sites::infer(Operation *op) const {
   return result;
 }
 
-/// What a value is made of is visited before it; files may be deep, so there is no recursion.
+/// Operands are visited before results, by a list: recursion would overflow the stack on a deep file.
 const Sites::Rows &Sites::rowsOf(Value value) {
   SmallVector<Value> pending{value};
   while (!pending.empty()) {

@@ -7,7 +7,7 @@
 //   bernoulli of something known                    an initializer: one mask forever
 //   instance_norm that keeps running averages       InstanceNormalization, which keeps none (a warning)
 //
-// Each is refused: what is left in the file would be trained as another model. A Dropout that lacks its training_mode
+// Each is refused: the nodes alone describe another model. A Dropout that lacks its training_mode
 // (dynamo=False writes so the dropout of attention) drops where another node of the file trains.
 #include "TracedCalls.h"
 

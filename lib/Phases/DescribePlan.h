@@ -14,8 +14,8 @@ std::string makeFingerprint(const Compilation &compilation);
 /// Everything but what `fillPlan` and the target fill. The compilation has been through Memory and has its fingerprint.
 std::unique_ptr<plan::PlanT> describePlan(const Compilation &compilation);
 
-/// The spec's file of rows of an input, as an absolute path; empty where there is none. Names come from the model and
-/// are no paths: one with a slash has a file only where the spec names it.
+/// The spec's file of rows of an input, as an absolute path; empty where there is none. Names come from the model;
+/// a name with a slash has a file only where the spec names it.
 std::string dataPath(const RowsSpec &rows, llvm::StringRef input);
 
 } // namespace xlc

@@ -13,7 +13,7 @@
 
 namespace xlc::runtime {
 
-/// Numbers of a schedule. Its lists and shapes are no keys of this table.
+/// The numbers of a schedule. Milestones and curves are members of RateSchedule.
 enum class ScheduleKey : uint8_t {
   Warmup,
   WarmupFrom,

@@ -103,7 +103,7 @@ static_assert(
 
 /// What the numbers of a group are made from.
 struct GroupRates {
-  double learningRate = 0;     ///< of which the schedule makes the step's
+  double learningRate = 0;     ///< before the schedule
   double beta1 = 0, beta2 = 0; ///< 0 where the rule has none: its corrections are 1
 };
 

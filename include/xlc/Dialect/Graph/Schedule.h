@@ -23,7 +23,7 @@ namespace xlc::graph {
 inline constexpr llvm::StringLiteral kSchedule = "graph.lr_schedule";
 
 mlir::DictionaryAttr toAttribute(const runtime::RateSchedule &schedule, mlir::MLIRContext *context);
-/// Fails where `attribute` is no such dictionary.
+/// Fails where `attribute` is not a dictionary of that form.
 llvm::LogicalResult verifySchedule(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::Attribute attribute);
 /// That of a module, with the rate of its first group; one that is constant where it has none.
 runtime::RateSchedule scheduleOf(mlir::ModuleOp module);
