@@ -23,7 +23,7 @@ struct Input {
   bool isUnread = false; ///< nothing in the file reads them
 };
 
-/// The inputs of @forward; rows of a whole step are not inputs of their own.
+/// The inputs of @forward that get rows of the data; those of a whole step are not inputs of their own.
 SmallVector<Input> findInputs(func::FuncOp forward) {
   SmallVector<Input> inputs;
   for (BlockArgument argument : forward.getArguments())
@@ -153,9 +153,9 @@ void xlc::onnx::checkInputFiles(const Model &model, const Spec &spec, func::Func
   }
   bool areKnown = refuseStrangers(inputs, spec, diagnostics);
   refuseOtherSizes(inputs, spec, diagnostics);
-  for (BlockArgument argument : forward.getArguments())
-    if (areKnown && graph::Argument(argument).getInput() && !graph::Argument(argument).getWholeOf())
-      checkStreamInput(argument, spec, diagnostics);
+  for (const Input &input : inputs)
+    if (areKnown)
+      checkStreamInput(input.argument, spec, diagnostics);
   checkStreamLengths(forward, spec, diagnostics);
   warnOfUnread(inputs, diagnostics);
 }
