@@ -1,4 +1,4 @@
-"""Makes the files of this example: loss.onnx, logits.onnx, input_ids.npy, labels.npy, expected.json, expected-warm-up.json.
+"""Makes the files of this example: loss.onnx, logits.onnx, loss-dropout.onnx, input_ids.npy, labels.npy, expected*.json.
 
     python3 export.py FOLDER        needs xlc_export (pip install ../../python), transformers, onnxscript, NumPy
 
@@ -11,6 +11,7 @@ import json
 import pathlib
 import sys
 
+import masks
 import numpy
 import torch
 import transformers
@@ -18,15 +19,16 @@ import xlc_export
 
 STEPS, BATCH, SEQUENCE, VOCABULARY = 20, 8, 32, 256
 OPTIMIZER = {"type": "adamw", "lr": 3e-3, "betas": [0.9, 0.95], "eps": 1e-8, "weight_decay": 0.1}
-SCHEDULE = {"type": "cosine", "warmup": 2, "min_lr": 3e-4}  # of warm-up.yaml
+SCHEDULE = {"type": "cosine", "warmup": 2, "min_lr": 3e-4}  # of warm-up.yaml and dropout.yaml
+DROPOUT, SEED = 0.1, 7  # of dropout.yaml
 
 
-def make_model():
+def make_model(dropout=0.0, attention="sdpa"):
     torch.manual_seed(1)
     config = transformers.GPT2Config(n_layer=4, n_head=4, n_embd=64, vocab_size=VOCABULARY, n_positions=64,
-                                     resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, bos_token_id=0, eos_token_id=0,
-                                     initializer_range=0.1)
-    return transformers.GPT2LMHeadModel(config).eval()
+                                     resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=dropout, bos_token_id=0, eos_token_id=0,
+                                     initializer_range=0.1, attn_implementation=attention)
+    return transformers.GPT2LMHeadModel(config).train(dropout > 0)
 
 
 def make_tokens():
@@ -52,22 +54,24 @@ class Pick(torch.nn.Module):
         return getattr(self.model(**dict(zip(self.names, inputs)), use_cache=False), self.output)
 
 
-def export(folder, names, output, example):
+def export(path, names, output, example, dropout=0.0):
     dynamic = ({0: "batch", 1: "sequence"},) * len(names)
-    xlc_export.export(Pick(make_model(), names, output), (example,) * len(names), folder / f"{output}.onnx",
+    module = Pick(make_model(dropout), names, output).train(dropout > 0)
+    xlc_export.export(module, (example,) * len(names), path,
                       input_names=names, output_names=[output], dynamic_shapes=(dynamic,))
 
 
-def train(tokens, schedule=None):
-    model = make_model().double()
+def train(tokens, schedule=None, dropout=0.0):
+    model = make_model(dropout, "eager" if dropout else "sdpa").double()  # eager: `masks` replaces the calls of its dropouts
     optimizer = torch.optim.AdamW(model.parameters(), lr=OPTIMIZER["lr"], betas=tuple(OPTIMIZER["betas"]),
                                   eps=OPTIMIZER["eps"], weight_decay=OPTIMIZER["weight_decay"])
     scheduler = schedule and transformers.get_cosine_with_min_lr_schedule_with_warmup(
         optimizer, num_warmup_steps=schedule["warmup"], num_training_steps=STEPS, min_lr=schedule["min_lr"])
     losses, norms = [], []
-    for rows in tokens.split(BATCH):
+    for step, rows in enumerate(tokens.split(BATCH), 1):
         optimizer.zero_grad()
-        loss = model(input_ids=rows, labels=rows, use_cache=False).loss
+        with masks.drawn(SEED, step):
+            loss = model(input_ids=rows, labels=rows, use_cache=False).loss
         loss.backward()
         norms.append(torch.sqrt(sum((p.grad ** 2).sum() for p in model.parameters())).item())
         optimizer.step()
@@ -79,12 +83,13 @@ def train(tokens, schedule=None):
 
 def main(folder):
     tokens = make_tokens()
-    export(folder, ["input_ids", "labels"], "loss", tokens[:2])
-    export(folder, ["input_ids"], "logits", tokens[:2])
+    export(folder / "loss.onnx", ["input_ids", "labels"], "loss", tokens[:2])
+    export(folder / "loss-dropout.onnx", ["input_ids", "labels"], "loss", tokens[:2], DROPOUT)
+    export(folder / "logits.onnx", ["input_ids"], "logits", tokens[:2])
     for name in ("input_ids", "labels"):
         numpy.save(folder / f"{name}.npy", tokens.numpy())
-    for name, schedule in (("expected", None), ("expected-warm-up", SCHEDULE)):
-        losses, norms = train(tokens, schedule)
+    for name, schedule, dropout in (("expected", None, 0), ("expected-warm-up", SCHEDULE, 0), ("expected-dropout", SCHEDULE, DROPOUT)):
+        losses, norms = train(tokens, schedule, dropout)
         (folder / f"{name}.json").write_text(json.dumps(
             {"steps": STEPS, "global_batch": BATCH, "optimizer": OPTIMIZER, "loss": losses, "grad_norm": norms}, indent=1))
 

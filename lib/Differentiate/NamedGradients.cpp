@@ -112,8 +112,8 @@ LogicalResult gradients::attention(GradientBuilder &b, Operation *op, ValueRange
   auto backward = b.create<AttentionBackwardOp>(
       attention.getQ().getType(), attention.getK().getType(), attention.getV().getType(), attention.getMaskAttr(),
       attention.getQ(), attention.getK(), attention.getV(), attention.getOut(), attention.getLse(), dy[0],
-      attention.getBias(), attention.getScaleAttr(), attention.getWindowAttr(), attention.getUniformAttr(),
-      attention.getAddedAttr());
+      attention.getBias(), attention.getDraws(), attention.getScaleAttr(), attention.getWindowAttr(),
+      attention.getRatioAttr(), attention.getUniformAttr(), attention.getAddedAttr());
   for (unsigned i : {0u, 1u, 2u})
     b.contribute(i, backward->getResult(i));
   return success();

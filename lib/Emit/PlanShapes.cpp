@@ -38,7 +38,7 @@ plan::AttentionT xlc::attentionOf(const runtime::AttentionShape &shape) {
   }
   result.window = shape.window, result.uniform = shape.uniform, result.added = shape.added;
   result.bias_kind = (plan::BiasKind)shape.biasKind;
-  result.element = floatOf(shape.type);
+  result.element = floatOf(shape.type), result.ratio = shape.ratio;
   if (shape.biasKind != runtime::AttentionBias::None)
     result.bias = std::make_unique<plan::BiasStrides>(shape.bias.batch, shape.bias.head, shape.bias.query);
   return result;

@@ -77,14 +77,14 @@ std::optional<Spread> shard::spreadConcat(Operation *op, const Seed &seed) {
 std::optional<Spread> shard::spreadAttention(Operation *op, const Seed &seed) {
   bool isBackward = isa<graph::AttentionBackwardOp>(op);
   ArrayRef<int64_t> q = shapeOf(op->getOperand(0)), k = shapeOf(op->getOperand(1));
-  unsigned operands = op->getNumOperands(), bias = isBackward ? 6 : 3;
-  // Where the heads stand in q, k, v, (out, lse, dout, bias) -> (dq, dk, dv); lse is [batch, heads, queries].
+  unsigned operands = op->getNumOperands(), beside = isBackward ? 6 : 3;
+  // Where the heads stand in q, k, v, (out, lse, dout), bias, draws -> (dq, dk, dv); lse is [batch, heads, queries].
   auto isLse = [&](unsigned value) { return isBackward ? value == 4 : value == operands + 1; };
-  auto isBias = [&](unsigned value) { return value == bias && bias < operands; };
+  auto isBeside = [&](unsigned value) { return value >= beside && value < operands; };
   auto isGroups = [&](unsigned value) {
     return value == 1 || value == 2 || (isBackward && (value == operands + 1 || value == operands + 2));
   };
-  int64_t headDim = isLse(seed.value) || isBias(seed.value) ? 1 : 2;
+  int64_t headDim = isLse(seed.value) || isBeside(seed.value) ? 1 : 2;
   if (seed.layout.dim != headDim || seed.layout.outer != 1)
     return std::nullopt;
   int64_t parts = seed.layout.parts, groups = std::gcd(parts, k[2]);
@@ -97,8 +97,8 @@ std::optional<Spread> shard::spreadAttention(Operation *op, const Seed &seed) {
   Spread result;
   for (unsigned value = 0; value < operands + op->getNumResults(); ++value) {
     Layout layout = Layout::split(isLse(value) ? 1 : 2, 1, isGroups(value) ? groups : parts);
-    if (isBias(value))
-      layout = shapeOf(op->getOperand(bias))[1] == 1 ? Layout() : Layout::split(1, 1, parts);
+    if (isBeside(value))
+      layout = shapeOf(op->getOperand(value))[1] == 1 ? Layout() : Layout::split(1, 1, parts);
     if (value >= operands && isGroups(value) && isShared)
       layout = layout.unsummed();
     (value < operands ? result.operands : result.results).push_back(layout);

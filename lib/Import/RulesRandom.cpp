@@ -2,6 +2,8 @@
 #include "Rules.h"
 #include "Sites.h"
 
+#include "xlc/Dialect/Graph/Draws.h"
+#include "xlc/Runtime/Dropout.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -38,26 +40,6 @@ Value upperBits(Formula &f, Value word, int dropped) {
 
 /// In [0, 1), in steps of 2^-24.
 Value uniform(Formula &f, Value word) { return f.mul(f.convert(upperBits(f, word, 8), f.b.getF32Type()), 0x1p-24); }
-
-/// Where a word is at least `twice`, both without sign, 0 < twice < 2^32.
-Value isAtLeast(Formula &f, Value word, uint64_t twice) {
-  Value isUpper = f.isLess(word, 0);
-  if (twice == uint64_t(1) << 31)
-    return isUpper;
-  if (twice < uint64_t(1) << 31)
-    return f.either(isUpper, f.compare(graph::Predicate::ge, word, f.number((double)twice, word)));
-  double asSigned = (double)twice - 0x1p32;
-  return f.both(isUpper, f.compare(graph::Predicate::ge, word, f.number(asSigned, word)));
-}
-
-/// x / (1 - ratio), exact but for one rounding: ratio is a multiple of 2^-exponent.
-Value scaleKept(Formula &f, Value x, float ratio) {
-  int exponent = 0;
-  while (exponent < 62 && std::ldexp((double)ratio, exponent) != std::floor(std::ldexp((double)ratio, exponent)))
-    ++exponent;
-  int64_t whole = int64_t(1) << exponent, dropped = (int64_t)std::ldexp((double)ratio, exponent);
-  return f.scale(x, whole, whole - dropped);
-}
 
 /// Whether the node drops at all, from what the file says of its mode, or of that of other nodes where it has a ratio
 /// alone; none, and a problem, where that is not known.
@@ -96,8 +78,6 @@ bool xlc::onnx::importDropout(NodeImport &n) {
   if (!drops || !x)
     return false;
   Shape shape = n.shape(0);
-  // As the definition has it: kept where the upper 31 bits are at least round(ratio 2^31).
-  uint64_t twice = 2 * (uint64_t)std::llround(std::ldexp((double)ratio, 31));
   Value kept;
   if (*drops && n.sites->dropsNothing()) {
     n.sites->add(n, shape, ratio);
@@ -105,11 +85,11 @@ bool xlc::onnx::importDropout(NodeImport &n) {
     Value word = drawBits(n, likeInput(n), shape, ratio);
     if (!word)
       return false;
-    if (twice)
-      kept = isAtLeast(n, word, twice);
+    if (runtime::firstKeptWord(ratio) > 0)
+      kept = graph::isKept(n, word, ratio);
   }
   Value all = kept ? kept : n.broadcast(n.scalar(1, n.builder.getI1Type()), shape);
-  n.produce(kept ? n.select(kept, scaleKept(n, x, ratio), 0.0) : x);
+  n.produce(kept ? n.select(kept, graph::scaleKept(n, x, ratio), 0.0) : x);
   return n.node.outputs.size() < 2 || n.produce(all);
 }
 

@@ -89,14 +89,20 @@ std::optional<runtime::AttentionShape> xlc::findAttentionShape(Operation *op, Ar
   assert(op->hasTrait<graph::Attention>() && "operands are read by their numbers");
   auto forward = dyn_cast<graph::AttentionOp>(op);
   auto backward = dyn_cast<graph::AttentionBackwardOp>(op);
-  // Operands q, k, v [, out, lse, dout] [, bias], results [out, lse] or [dq, dk, dv].
+  // Operands q, k, v [, out, lse, dout] [, bias] [, draws], results [out, lse] or [dq, dk, dv].
   runtime::AttentionShape shape{};
   SmallVector<MemRefType> memory(operands);
+  unsigned beside = forward ? 3 : 6;
   if (forward ? forward.getBias() : backward.getBias()) {
-    unsigned bias = forward ? 3 : 6;
-    if (failed(describeBias(memory[bias], shape)))
+    if (failed(describeBias(memory[beside], shape)))
       return std::nullopt;
-    memory.erase(memory.begin() + bias);
+    memory.erase(memory.begin() + beside);
+  }
+  if (std::optional<APFloat> ratio = forward ? forward.getRatio() : backward.getRatio()) {
+    if (!isContiguous(memory[beside]))
+      return std::nullopt;
+    shape.ratio = ratio->convertToDouble();
+    memory.erase(memory.begin() + beside);
   }
   unsigned lse = 4;
   std::optional<runtime::FloatType> type = floatOf(memory[0]);

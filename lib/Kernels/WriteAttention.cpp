@@ -1,7 +1,7 @@
 // See WriteAttention.h. Letters of a product: b batch, g group of heads that share keys and values, m head of the group,
 // q query, k key, d and e features.
 #include "WriteAttention.h"
-#include "xlc/Dialect/Graph/Formula.h"
+#include "xlc/Dialect/Graph/Draws.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
 
 #include <limits>
@@ -25,7 +25,7 @@ public:
 
   void writeForward() {
     Rows rows = writeRows();
-    Value out = product("bgmqk,bkge->bqgme", multiplied(rows.p), op.getV(), elementType());
+    Value out = product("bgmqk,bkge->bqgme", multiplied(dropped(rows.p)), op.getV(), elementType());
     Type wide = typeOf(op.getLse()).getElementType();
     Value lse = f.add(f.convert(rows.largest, wide), f.log(f.convert(rows.sum, wide)));
     if (rows.seesNone) {
@@ -42,11 +42,12 @@ public:
     Rows rows = writeRows();
     Value p = rows.p, dout = headsByGroup(op.getDout()), q = headsByGroup(op.getQ());
     Value dp = f.reshape(product("bgmqe,bkge->bgmqk", dout, op.getV(), f.b.getF32Type()), typeOf(p).getShape());
+    dp = dropped(dp);
     Value mean = f.reduceRows(Reduction::sum, f.mul(p, dp));
     Value ds = f.mul(f.mul(p, f.sub(dp, f.alongRows(mean, dp))), op.getScale().convertToDouble());
     if (rows.seesNone && !op.getAdded()) // nothing there depends on the scores; what attends to none has p = 0
       ds = f.select(f.alongRows(rows.seesNone, ds), f.number(0, ds), ds);
-    Value dv = product("bgmqk,bgmqe->bkge", multiplied(p), dout, elementType());
+    Value dv = product("bgmqk,bgmqe->bkge", multiplied(dropped(p)), dout, elementType());
     Value dq = product("bgmqk,bkgd->bqgmd", multiplied(ds), op.getK(), elementType());
     Value dk = product("bgmqk,bgmqd->bkgd", multiplied(ds), q, elementType());
     replaceBy({f.reshape(dq, typeOf(op.getDq()).getShape()), dk, dv});
@@ -92,6 +93,11 @@ private:
   }
 
   Type elementType() { return typeOf(op.getQ()).getElementType(); }
+
+  /// Probabilities, or gradients of them, as the product with V has them.
+  Value dropped(Value ofScores) {
+    return op.getRatio() ? dropScores(f, ofScores, op.getDraws(), op.getRatio()->convertToDouble()) : ofScores;
+  }
 
   /// As it is multiplied: in the type of q, k and v, heads by their groups.
   Value multiplied(Value ofScores) {

@@ -4,6 +4,8 @@
 //   backward   scores = q k^T      p = softmax(scale scores)           dv = p^T dout
 //              dp = dout v^T       ds = scale p (dp - sum(p dp))       dq = ds k     dk = ds^T q
 //
+// Where attention drops probabilities, p and dp are masked before they are multiplied or summed; p in ds is not.
+//
 // Scores are f32 whatever q, k and v are; p and ds, which are multiplied, have their type.
 #ifndef XLC_LIB_KERNELS_WRITEATTENTION_H
 #define XLC_LIB_KERNELS_WRITEATTENTION_H

@@ -98,6 +98,7 @@ LogicalResult import(Compilation &compilation) {
   setMesh(*compilation.module, compilation.spec);
   compilation.parameters = std::move(model->parameters);
   compilation.absentConstants = std::move(model->absentConstants);
+  compilation.module->walk([&](graph::AttentionOp op) { compilation.dropsAttention |= op.getRatio().has_value(); });
   compilation.externalData = std::move(model->files);
   return success();
 }

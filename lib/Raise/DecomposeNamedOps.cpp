@@ -3,7 +3,7 @@
 // each other.
 #include "EraseDead.h"
 #include "SettleRows.h"
-#include "xlc/Dialect/Graph/Formula.h"
+#include "xlc/Dialect/Graph/Draws.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Raise/Raise.h"
 
@@ -171,6 +171,8 @@ Results expandAttention(Operation *op, Expansion &e) {
     p = e.select(settled->along, e.number(0, p), p);
     lse = e.select(settled->hidden, e.number(-INFINITY, lse), lse);
   }
+  if (attention.getRatio())
+    p = dropScores(e, p, attention.getDraws(), attention.getRatio()->convertToDouble());
   p = e.reshape(p, {batch, groups, members, queries, keys});
   Value out = e.contract("bgmqk,bkge->bqgme", p, v);
   return {e.reshape(out, {batch, queries, heads, shapeOf(v)[3]}),

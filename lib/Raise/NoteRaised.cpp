@@ -4,13 +4,14 @@
 #include "RaiseAttention.h"
 #include "xlc/Support/Bytes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace xlc;
 
 namespace {
 
-/// "causal, window 16, mask [8, 1, 1, 32], 2 heads to a key".
+/// "causal, window 16, mask [8, 1, 1, 32], dropout 0.1, 2 heads to a key".
 std::string describe(graph::AttentionOp op) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -25,6 +26,8 @@ std::string describe(graph::AttentionOp op) {
     llvm::interleaveComma(type.getShape(), out);
     out << "]";
   }
+  if (op.getRatio())
+    say() << "dropout " << llvm::format("%g", op.getRatio()->convertToDouble());
   int64_t heads = cast<RankedTensorType>(op.getQ().getType()).getDimSize(2);
   int64_t groups = cast<RankedTensorType>(op.getK().getType()).getDimSize(2);
   if (heads != groups)

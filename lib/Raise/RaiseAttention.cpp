@@ -1,6 +1,6 @@
 // Recognises attention after its result, whatever order of dimensions the exporter chose.
 //
-//     contract(q, k) ─► * scale ─► + mask ─► softmax ─► guard against NaN ─► contract with v
+//     contract(q, k) ─► * scale ─► + mask ─► softmax ─► guard against NaN ─► dropout ─► contract with v
 //
 // The walk goes from the second product back to q, k and v, through all that only scales, masks, rearranges or repeats,
 // and keeps the factors of every dimension (Factors.h). What a factor is follows from who has it:
@@ -9,7 +9,9 @@
 //     in q only: a query, or a head of a group that shares its keys       in q and k: batch, or a group of heads
 #include "RaiseAttention.h"
 #include "AttentionMask.h"
+#include "DroppedScores.h"
 #include "EraseDead.h"
+#include "xlc/Dialect/Graph/Draws.h"
 #include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"
 
@@ -40,7 +42,7 @@ public:
   bool match(graph::ContractOp product) {
     for (unsigned side : {0u, 1u})
       if (readProduct(product, side))
-        return matchScores() && readMasks();
+        return matchScores() && readMasks() && readDropout();
     return false;
   }
 
@@ -69,10 +71,12 @@ public:
     int64_t batch = typeOf(q).getDimSize(0), positions = typeOf(q).getDimSize(1), heads = typeOf(q).getDimSize(2);
     Type out = typeOf(q).clone({batch, positions, heads, typeOf(v).getDimSize(3)});
     Type lse = RankedTensorType::get({batch, heads, positions}, builder.getF64Type());
+    Value draws = dropout ? dropout->buildDraws(builder, loc) : Value();
+    FloatAttr ratio = dropout ? builder.getF64FloatAttr(dropout->getRatio()) : FloatAttr();
     IntegerAttr window = mask->getWindow() ? builder.getI64IntegerAttr(mask->getWindow()) : IntegerAttr();
-    auto attention =
-        graph::AttentionOp::create(builder, loc, TypeRange{out, lse}, mask->getKind(), q, k, v, bias,
-                                   llvm::APFloat(scale), window, mask->isUniform(), !isClamped && mask->isAdded());
+    auto attention = graph::AttentionOp::create(builder, loc, TypeRange{out, lse}, mask->getKind(), q, k, v, bias,
+                                                draws, llvm::APFloat(scale), window, ratio, mask->isUniform(),
+                                                !isClamped && mask->isAdded());
     FactoredValue result{attention.getOut(), {scores.batch, scores.query, scores.heads, valueWidth}};
     product.getY().replaceAllUsesWith(factors.arrange(builder, loc, result, resultDims));
     product.erase();
@@ -118,7 +122,7 @@ private:
     return true;
   }
 
-  /// [select(is_nan(p), 0, p)] softmax(scores).
+  /// [dropout] [select(is_nan(p), 0, p)] softmax(scores).
   bool findSoftmax(FactoredValue &p) {
     while (true) {
       softmax = p.value.getDefiningOp<graph::SoftmaxOp>();
@@ -128,6 +132,9 @@ private:
       auto isNan = select ? select.getCondition().getDefiningOp<graph::IsNanOp>() : graph::IsNanOp();
       if (isNan && isNan.getX() == select.getB() && findSplat(select.getA()) == 0.0)
         p.value = select.getB();
+      else if (std::optional<graph::DropoutMatch> drop =
+                   select && !dropout ? graph::matchDropout(select) : std::nullopt)
+        dropout.emplace(factors, FactoredValue{drop->words, p.dims}, drop->ratio), p.value = drop->x;
       else if (!factors.stepBack(p, /*mayRepeat=*/false))
         return false;
     }
@@ -262,6 +269,11 @@ private:
     return mask->getProblem().empty() || fail(mask->getProblem());
   }
 
+  /// Its place among the values that are read is behind the masks: the factors are known then.
+  bool readDropout() {
+    return !dropout || dropout->read(scores) || fail("its dropout draws no numbers row by row of the scores");
+  }
+
   MaskMemory &memory;
   FactorTable factors;
   graph::SoftmaxOp softmax;
@@ -273,6 +285,7 @@ private:
   bool isClamped = false; ///< max(score, lowest float): where the constant wins, no gradient reaches q and k
   SmallVector<MaskStep> masks;
   std::optional<AttentionMask> mask;
+  std::optional<DroppedScores> dropout;
   std::string problem;
 };
 

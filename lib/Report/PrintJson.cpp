@@ -171,6 +171,7 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
       {"global", spec.globalBatchOrDefault()}, {"micro", spec.microBatch}, {"micro_batches", spec.microBatches()}};
   json["lr_schedule"] = toJson(describeRates(spec));
   json["loss_chunk"] = report.chunk.rows ? Json({{"rows", report.chunk.rows}, {"of", report.chunk.all}}) : Json();
+  json["attention"] = report.splitsAttention() ? Json("products") : Json();
   json["zero"] = zeroToJson(report);
   json["groups"] = Json::array();
   for (const GroupReport &group : report.groups)

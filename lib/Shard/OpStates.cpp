@@ -124,6 +124,8 @@ template <typename OpT> LogicalResult RankStates::inferAttention(OpT op, States 
   expect(op.getV(), 2, k.parts());
   if (Value bias = op.getBias(); bias && !of(bias).isWhole())
     expect(bias, 1, q.parts());
+  if (op.getDraws())
+    expect(op.getDraws(), 1, q.parts());
   if constexpr (isBackward) {
     expect(op.getOut(), 2, q.parts());
     expect(op.getLse(), 1, q.parts());

@@ -303,7 +303,7 @@ const Key lastRows[] = {
    [](Spec &s, const Value &v) { s.isDeterministic = v.boolean; }},
   {"runtime.attention", Kind::Choice, any, "fused|products",
    "fused; with `" + describeTargets(&TargetFacts::fusesAttentionDeterministically, false) + "` and `deterministic` products",
-   "`fused`: attention is one kernel of a library where the target has one, and the scores lie nowhere: on GPUs cuDNN's, of sixteen bits, causal or not, with a padding mask or without (a query that sees no key attends to all alike; a mask that eager attention adds to the scores is for products), with two queries at least, a multiple of 128 keys and at most 128 features a head. `products`: the scores lie in memory, between products and a kernel over their rows.",
+   "`fused`: attention is one kernel of a library where the target has one, and the scores lie nowhere: on GPUs cuDNN's, of sixteen bits, causal or not, with a padding mask or without (a query that sees no key attends to all alike; a mask that eager attention adds to the scores is for products, and so is dropout of its probabilities), with two queries at least, a multiple of 128 keys and at most 128 features a head. `products`: the scores lie in memory, between products and a kernel over their rows.",
    [](Spec &s, const Value &v) { s.fusesAttention = v.text == "fused"; }},
   {"runtime.weight_gradients", Kind::Choice, any, "in_order|beside", "in_order",
    "`beside`: GPUs compute the products that make gradients of weights on a stream of their own, beside what else backward computes, and the plan keeps what they read for as long as that takes on `cluster.device`. The bits are the same. With `loss.chunk` the head's stay where they are.",

@@ -284,7 +284,7 @@ def examples_train(setting):
     folder = pathlib.Path(__file__).resolve().parents[2] / "examples" / "gpt2"
     for spec in sorted(folder.glob("*.yaml")):
         path = setting.scratch / f"example-{spec.stem}"
-        model = folder / ("logits.onnx" if spec.stem == "logits" else "loss.onnx")
+        model = folder / {"logits": "logits.onnx", "dropout": "loss-dropout.onnx"}.get(spec.stem, "loss.onnx")
         program.run([setting.xlc, "compile", model, "--spec", spec, "-o", path])
         program.run([path, "--steps", "20", "--log", f"{path}.jsonl"])
         own = folder / f"expected-{spec.stem}.json"

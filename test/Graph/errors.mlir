@@ -204,6 +204,27 @@ func.func @attention_bias_type(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x3xi64>)
 }
 
 // -----
+func.func @attention_ratio(%x: tensor<2x3x4x5xf32>, %d: tensor<2x4x3xi64>) {
+  // expected-error @+1 {{drops with probability 1.000000e+00, must be above 0 and below 1}}
+  %out, %lse = graph.attention none %x, %x, %x dropping 1.0 by %d scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x4x3xi64>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
+  return
+}
+
+// -----
+func.func @attention_draws(%x: tensor<2x3x4x5xf32>, %d: tensor<2x4xi64>) {
+  // expected-error @+1 {{draws must have shape [2, 4, 3], has [2, 4]}}
+  %out, %lse = graph.attention none %x, %x, %x dropping 0.5 by %d scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x4xi64>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
+  return
+}
+
+// -----
+func.func @attention_ratio_alone(%x: tensor<2x3x4x5xf32>) {
+  // expected-error @+1 {{has one of a ratio and draws, and not the other}}
+  %out, %lse = graph.attention none %x, %x, %x scale 1.0 {ratio = 0.5 : f64} : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
+  return
+}
+
+// -----
 func.func @attention_window(%x: tensor<2x3x4x5xf32>) {
   // expected-error @+1 {{window is 0, must be at least 1}}
   %out, %lse = graph.attention none %x, %x, %x scale 1.0 {window = 0 : i64} : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)

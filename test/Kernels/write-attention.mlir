@@ -1,7 +1,7 @@
 // Where a library has no attention it is products, and kernels over rows of the scores.
 // RUN: xlc-opt --xlc-target=cuda %s --xlc-normalize-reductions | FileCheck %s
 // RUN: xlc-opt %s --xlc-normalize-reductions | FileCheck %s --check-prefix=CPU
-// CPU-COUNT-10: graph.attention
+// CPU-COUNT-12: graph.attention
 // RUN: not xlc-opt --xlc-target=tpu %s 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not xlc-opt --xlc-target=cuda:sm_75 %s 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: xlc-opt --xlc-target=cuda:sm_90 %s --xlc-normalize-reductions | FileCheck %s
@@ -58,4 +58,16 @@ func.func @reached(%q: tensor<2x3x2x4xf32>, %k: tensor<2x5x1x4xf32>, %d: tensor<
   %out, %lse = graph.attention causal %q, %k, %k bias %seen scale 0.5 {added, uniform, window = 2 : i64} : (tensor<2x3x2x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>, tensor<2x1x1x5xi1>) -> (tensor<2x3x2x4xf32>, tensor<2x2x3xf64>)
   %dq, %dk, %dv = graph.attention_backward causal %q, %k, %k, %out, %lse, %d bias %seen scale 0.5 {added, uniform, window = 2 : i64} : (tensor<2x3x2x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>, tensor<2x3x2x4xf32>, tensor<2x2x3xf64>, tensor<2x3x2x4xf32>, tensor<2x1x1x5xi1>) -> (tensor<2x3x2x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>)
   return %out, %dq, %dk, %dv : tensor<2x3x2x4xf32>, tensor<2x3x2x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>
+}
+
+// Probabilities are dropped in the product with V; two heads share keys, and the first query sees none.
+// CHECK-LABEL: @dropped
+// CHECK: graph.random_bits
+// CHECK: graph.select
+func.func @dropped(%q: tensor<2x3x4x4xf32>, %k: tensor<2x5x2x4xf32>, %v: tensor<2x5x2x6xf32>, %d: tensor<2x3x4x6xf32>) -> (tensor<2x3x4x6xf32>, tensor<2x4x3xf64>, tensor<2x3x4x4xf32>, tensor<2x5x2x4xf32>, tensor<2x5x2x6xf32>) {
+  %seen = graph.constant dense<[[[[false, false, false, false, false], [true, true, false, true, true], [true, true, true, true, true]]]]> : tensor<1x1x3x5xi1>
+  %draws = graph.constant dense<[[[0, 7, 3], [15, 7, 3], [30, 7, 3], [45, 7, 3]], [[60, 7, 3], [75, 7, 3], [90, 7, 3], [105, 7, 3]]]> : tensor<2x4x3xi64>
+  %out, %lse = graph.attention none %q, %k, %v bias %seen dropping 2.500000e-01 by %draws scale 0.5 {uniform} : (tensor<2x3x4x4xf32>, tensor<2x5x2x4xf32>, tensor<2x5x2x6xf32>, tensor<1x1x3x5xi1>, tensor<2x4x3xi64>) -> (tensor<2x3x4x6xf32>, tensor<2x4x3xf64>)
+  %dq, %dk, %dv = graph.attention_backward none %q, %k, %v, %out, %lse, %d bias %seen dropping 2.500000e-01 by %draws scale 0.5 {uniform} : (tensor<2x3x4x4xf32>, tensor<2x5x2x4xf32>, tensor<2x5x2x6xf32>, tensor<2x3x4x6xf32>, tensor<2x4x3xf64>, tensor<2x3x4x6xf32>, tensor<1x1x3x5xi1>, tensor<2x4x3xi64>) -> (tensor<2x3x4x4xf32>, tensor<2x5x2x4xf32>, tensor<2x5x2x6xf32>)
+  return %out, %lse, %dq, %dk, %dv : tensor<2x3x4x6xf32>, tensor<2x4x3xf64>, tensor<2x3x4x4xf32>, tensor<2x5x2x4xf32>, tensor<2x5x2x6xf32>
 }

@@ -71,7 +71,7 @@ std::future<std::pair<std::vector<Change>, std::string>> tryChanges(Session &ses
 
 int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
   PlanReport report = makeReport(*session.get().module, session.get().spec, session.getTarget(), session.get().zero);
-  report.chunk = session.get().chunk;
+  report.chunk = session.get().chunk, report.dropsAttention = session.get().dropsAttention;
   Threads threads(session.get().context);
   auto changes = report.fits() ? std::nullopt : std::optional(tryChanges(session, report)); // beside what follows
   if (report.spec.precision.isMixed()) {

@@ -1,8 +1,8 @@
 // Attention against double loops: masks, windows, biases, grouped heads, odd sizes, strides of a fused qkv, types.
 #include "Cpu/Attention.h"
-#include "Cpu/Vector.h"
+#include "CpuLevels.h"
 #include "Elements.h"
-#include "xlc/Runtime/CpuLevel.h"
+#include "xlc/Runtime/Philox.h"
 
 #include <gtest/gtest.h>
 
@@ -23,6 +23,7 @@ struct Case {
   AttentionBias biasKind = AttentionBias::None;
   bool uniform = false, isAdded = false;
   FloatType type = FloatType::F32;
+  double ratio = 0;
 
   int64_t width() const { return (heads + 2 * groups) * d; }
   std::vector<float> qkv, dqkv, out, dout;
@@ -30,8 +31,13 @@ struct Case {
   std::vector<double> expectedOut, expected;
   std::vector<float> added;     // [batch, 1, queries, queries]
   std::vector<uint8_t> allowed; // likewise
+  std::vector<HeadDraws> draws; // [batch, heads]
 
   void makeBias();
+  /// Heads begin anywhere among four words, and some beyond what 32 bits count.
+  void makeDraws();
+  /// What dropout multiplies a probability by.
+  double keptFactor(int64_t sample, int64_t head, int64_t i, int64_t j) const;
   /// The score of a key beside its product; -infinity where it is not seen.
   double biasOf(int64_t sample, int64_t i, int64_t j) const;
   void run();
@@ -52,6 +58,20 @@ void Case::makeBias() {
   }
 }
 
+void Case::makeDraws() {
+  for (int64_t head = 0; head < batch * heads; ++head)
+    draws.push_back(
+        {((int64_t)7 << 33) * (head % 2) + head * queries * queries + head, 0x1234567890, 0x6472617700000003});
+}
+
+double Case::keptFactor(int64_t sample, int64_t head, int64_t i, int64_t j) const {
+  if (ratio == 0)
+    return 1;
+  const HeadDraws &from = draws[sample * heads + head];
+  uint32_t word = drawWord((uint64_t)(from.first + i * queries + j), (uint64_t)from.subsequence, (uint64_t)from.key);
+  return (word >> 1) >= std::llround(ratio * 0x1p31) ? 1 / (1 - ratio) : 0;
+}
+
 double Case::biasOf(int64_t sample, int64_t i, int64_t j) const {
   int64_t at = (sample * queries + i) * queries + j;
   if ((causal && j > i) || (window && std::abs(i - j) >= window))
@@ -63,6 +83,7 @@ double Case::biasOf(int64_t sample, int64_t i, int64_t j) const {
 
 void Case::run() {
   makeBias();
+  makeDraws();
   int64_t rows = batch * queries;
   std::mt19937 random(7);
   std::uniform_real_distribution<float> values(-2, 2);
@@ -84,11 +105,13 @@ void Case::runKernels() {
                        in,    plain,   plain,
                        in,    in,      in};
   shape.window = window, shape.uniform = uniform, shape.added = isAdded, shape.biasKind = biasKind, shape.type = type;
+  shape.ratio = ratio;
   shape.bias = {queries * queries, 0, queries};
   Elements ins(type, qkv), results(type, dqkv), outs(type, out), douts(type, dout);
   char *q = (char *)ins.data(), *dq = (char *)results.data();
   int64_t k = heads * d * bytesOf(type), v = (heads + groups) * d * bytesOf(type);
   AttentionOperands operands{q, q + k, q + v, outs.data(), lse.data(), douts.data(), dq, dq + k, dq + v};
+  operands.draws = draws.data();
   operands.bias = biasKind == AttentionBias::Add ? (const void *)added.data() : allowed.data();
   for (bool backward : {false, true}) {
     shape.backward = backward;
@@ -118,20 +141,22 @@ void Case::runNaiveRow(int64_t sample, int64_t head, int64_t i) {
   for (int64_t j = 0; j < queries; ++j) {
     p[j] = isEmpty ? (uniform ? 1.0 / (double)queries : 0) : p[j] / total;
     const float *v = &qkv[valueOf(j)];
+    double kept = p[j] * keptFactor(sample, head, i, j);
     for (int64_t x = 0; x < d; ++x)
-      o[x] += p[j] * v[x];
+      o[x] += kept * v[x];
   }
   for (int64_t x = 0; x < d; ++x)
     delta += (usesOut ? out[outAt + x] : o[x]) * dO[x];
   for (int64_t j = 0; j < queries; ++j) {
-    double dp = std::inner_product(dO, dO + d, &qkv[valueOf(j)], 0.0);
+    double factor = keptFactor(sample, head, i, j);
+    double dp = factor * std::inner_product(dO, dO + d, &qkv[valueOf(j)], 0.0);
     double ds = isEmpty && !isAdded ? 0 : p[j] * (dp - delta) / std::sqrt((double)d);
     const float *k = &qkv[keyOf(j)];
     double *dk = &expected[keyOf(j)], *dv = &expected[valueOf(j)];
     for (int64_t x = 0; x < d; ++x) {
       dq[x] += ds * k[x];
       dk[x] += ds * q[x];
-      dv[x] += p[j] * dO[x];
+      dv[x] += factor * p[j] * dO[x];
     }
   }
 }
@@ -157,7 +182,7 @@ void expectNaive(Case c) {
   std::string what = std::to_string(c.queries) + " queries, " + std::to_string(c.heads) + " heads, width " +
                      std::to_string(c.d) + ", causal " + std::to_string(c.causal) + ", window " +
                      std::to_string(c.window) + ", bias " + std::to_string((int)c.biasKind) + ", added " +
-                     std::to_string(c.isAdded) + ", " + nameOf(c.type);
+                     std::to_string(c.isAdded) + ", ratio " + std::to_string(c.ratio) + ", " + nameOf(c.type);
   ASSERT_LT(difference(c.type, c.out, c.expectedOut), 4e-6) << what;
   ASSERT_LT(difference(c.type, c.dqkv, c.expected), 4e-5) << what;
 }
@@ -181,6 +206,26 @@ void expectNaiveInShapes(std::initializer_list<int64_t> numbersOfQueries) {
 
 TEST(Attention, EqualsTheNaiveLoopsForwardAndBackward) { expectNaiveInShapes({1, 5, 32, 63, 64, 65, 129}); }
 TEST(Attention, LargeOnesEqualTheNaiveLoops) { expectNaiveInShapes({300}); }
+
+void expectNaiveThatDrops(std::initializer_list<int64_t> numbersOfQueries) {
+  for (double ratio : {(double)0.1F, 0.5, 0.75})
+    for (bool causal : {false, true})
+      for (int64_t queries : numbersOfQueries)
+        for (int64_t groups : {1, 2})
+          expectNaiveInTwoTypes({.batch = 2,
+                                 .queries = queries,
+                                 .heads = 4,
+                                 .groups = groups,
+                                 .d = 16,
+                                 .causal = causal,
+                                 .window = queries > 100 ? 70 : 0,
+                                 .biasKind = groups == 2 ? AttentionBias::Allow : AttentionBias::None,
+                                 .uniform = causal,
+                                 .ratio = ratio});
+}
+
+TEST(Attention, ProbabilitiesAreDroppedByTheDefinition) { expectNaiveThatDrops({1, 5, 64, 65, 129}); }
+TEST(Attention, LargeOnesDrop) { expectNaiveThatDrops({300}); }
 
 TEST(Attention, WindowsForbidWhatIsFar) {
   for (bool causal : {false, true})
@@ -238,19 +283,6 @@ TEST(Attention, LowestFloatsThatAreAddedAbsorbTheScores) {
                               .isAdded = isAdded});
 }
 
-/// Our library calls up to a level, until the end of the scope.
-struct AtLevel {
-  explicit AtLevel(CpuLevel level) { limitOwnLibrary(level); }
-  ~AtLevel() { limitOwnLibrary(findHostLevel()); }
-};
-std::vector<CpuLevel> levelsHere() {
-  std::vector<CpuLevel> levels;
-  for (CpuLevel level : {CpuLevel::V1, CpuLevel::V3, CpuLevel::V4, CpuLevel::V4Bf16})
-    if (level <= findHostLevel())
-      levels.push_back(level);
-  return levels;
-}
-
 /// Of more than 2^21 multiplications, so that sums are of floats, and products of bf16 where the level has them.
 std::vector<Case> largerCases() {
   return {
@@ -275,19 +307,26 @@ std::vector<Case> largerCases() {
        .biasKind = AttentionBias::Allow,
        .uniform = true,
        .isAdded = true},
-      {.batch = 2, .queries = 190, .heads = 2, .groups = 1, .d = 64, .causal = false, .biasKind = AttentionBias::Add}};
+      {.batch = 2, .queries = 190, .heads = 2, .groups = 1, .d = 64, .causal = false, .biasKind = AttentionBias::Add},
+      {.batch = 2, .queries = 270, .heads = 4, .groups = 2, .d = 33, .causal = true, .ratio = (double)0.1F}};
 }
 
-TEST(Attention, EqualsTheNaiveLoopsAtEveryLevel) {
-  for (CpuLevel level : levelsHere()) {
-    AtLevel at(level);
-    for (Case c : largerCases())
-      for (FloatType type : {FloatType::F32, FloatType::BF16, FloatType::F16}) {
-        c.type = type;
-        expectNaive(c);
-        ASSERT_FALSE(HasFatalFailure()) << nameOf(level);
-      }
-  }
+void expectNaiveAt(CpuLevel level) {
+  AtLevel at(level);
+  for (Case c : largerCases())
+    for (FloatType type : {FloatType::F32, FloatType::BF16, FloatType::F16}) {
+      c.type = type;
+      expectNaive(c);
+      ASSERT_FALSE(testing::Test::HasFatalFailure()) << nameOf(level);
+    }
+}
+
+TEST(Attention, EqualsTheNaiveLoopsAtTheLevelOfThisMachine) { expectNaiveAt(levelsHere().back()); }
+TEST(Attention, LargeOnesEqualTheNaiveLoopsAtLesserLevels) {
+  std::vector<CpuLevel> levels = levelsHere();
+  levels.pop_back();
+  for (CpuLevel level : levels)
+    expectNaiveAt(level);
 }
 
 /// What a case computes at a level.

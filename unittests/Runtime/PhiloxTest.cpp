@@ -17,12 +17,18 @@ TEST(Philox, GivesTheKnownAnswersOfRandom123) {
             (Four{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-/// The words that a site of a model draws in step 1 under seed 7, as test/Inputs/models/dropout-gpt2/sites.json has them.
+/// The words that the sites of a model draw in step 1 under seed 7, as sites.json of test/Inputs/models/dropout-* have them.
 TEST(Philox, SitesDrawTheWordsOfTheDefinition) {
-  const uint32_t expected[2][8] = {
+  const uint32_t expected[8][8] = {
       {2311184228, 1236672016, 3976094848, 1689519094, 3544889349, 1034828281, 620587141, 706302364},
-      {1534674674, 1910169023, 1244947274, 663102086, 397662066, 6907862, 1312754504, 3039075991}};
-  for (uint64_t site = 0; site < 2; ++site)
+      {1534674674, 1910169023, 1244947274, 663102086, 397662066, 6907862, 1312754504, 3039075991},
+      {2192470756, 904329971, 4110385616, 1901490634, 1863399405, 2397687461, 1438812254, 128686752},
+      {3092051254, 2115974701, 1560913363, 1684880793, 1428774024, 2537916290, 607642477, 1584430614},
+      {4145590046, 2360932485, 1617446849, 2871109873, 2438736647, 1945626718, 2742472125, 4166418704},
+      {2387970430, 3303731855, 4288232352, 1270065131, 134985525, 283725095, 3426798337, 850010551},
+      {2557303942, 3893148527, 2280035938, 4005665385, 1977085876, 648502345, 2388970684, 1886527488},
+      {102002685, 831182559, 754025929, 3583135108, 3176047559, 1577796183, 2974153559, 866397387}};
+  for (uint64_t site = 0; site < 8; ++site)
     for (uint64_t element = 0; element < 8; ++element)
       EXPECT_EQ(drawWord(element, subsequenceOfSite(site), keyOfStep(7, 1)), expected[site][element]);
 }

@@ -167,26 +167,38 @@ void addNamed(std::vector<std::string> &samples) {
                "%y = graph.rms_norm_weight_backward %0, %1, %2 : (" + rows + ", " + r + ", " + rows + ") -> " + w, w));
 }
 
-/// Four heads, as many groups or fewer; a bias of some shape, or none.
-void addAttention(std::vector<std::string> &samples, StringRef groups, StringRef bias = "") {
+/// Four heads, as many groups or fewer; a bias of some shape, or none; with or without dropout.
+void addAttention(std::vector<std::string> &samples, StringRef groups, StringRef bias = "", bool drops = false) {
   std::string q = "tensor<2x3x4x2xf64>", k = ("tensor<2x3x" + groups + "x2xf64>").str(), l = "tensor<2x4x3xf64>";
-  std::string b = ("tensor<" + bias + "x3x3xf64>").str(), comma = bias.empty() ? "" : ", " + b;
-  auto named = [&](StringRef number) { return (bias.empty() ? "" : " bias %" + number).str(); };
-  std::string call = "%y, %l = graph.attention causal %0, %1, %2" + named("3") + " scale 0.5 : (" + q + ", " + k +
-                     ", " + k + comma + ") -> (" + q + ", " + l + ")";
-  std::vector<std::string> given{q, k, k}, prepared{q, k, k}, all{q, k, k, q, l, q};
+  std::vector<std::pair<std::string, std::string>> beside; // what stands before an operand, and its type
   if (!bias.empty())
-    given.push_back(b), prepared.push_back(b), all.push_back(b);
+    beside.push_back({" bias %", ("tensor<" + bias + "x3x3xf64>").str()});
+  if (drops)
+    beside.push_back({" dropping 0.5 by %", "tensor<2x4x3xi64>"});
+  auto named = [&](unsigned first) {
+    std::string text;
+    for (auto &[words, type] : beside)
+      text += words + std::to_string(first++);
+    return text;
+  };
+  std::vector<std::string> given{q, k, k}, all{q, k, k, q, l, q};
+  std::string typesBeside, namesBeside;
+  for (auto [number, each] : llvm::enumerate(beside)) {
+    given.push_back(each.second), all.push_back(each.second);
+    typesBeside += ", " + each.second, namesBeside += ", %" + std::to_string(3 + number);
+  }
+  std::string call = "%y, %l = graph.attention causal %0, %1, %2" + named(3) + " scale 0.5 : (" + q + ", " + k + ", " +
+                     k + typesBeside + ") -> (" + q + ", " + l + ")";
   samples.push_back(sampleOf(given, call, "%y, %l", q + ", " + l));
+  std::vector<std::string> prepared = given;
   prepared.push_back(q);
-  std::string types = q + ", " + k + ", " + k + ", " + q + ", " + l + ", " + q + comma;
-  std::string dout = bias.empty() ? "%3" : "%4";
-  samples.push_back(
-      functionOf("prepare", prepared, call, "%0, %1, %2, %y, %l, " + dout + (bias.empty() ? "" : ", %3"), types) +
-      sampleOf(all,
-               "%a, %b, %c = graph.attention_backward causal %0, %1, %2, %3, %4, %5" + named("6") + " scale 0.5 : (" +
-                   types + ") -> (" + q + ", " + k + ", " + k + ")",
-               "%a, %b, %c", q + ", " + k + ", " + k));
+  std::string types = q + ", " + k + ", " + k + ", " + q + ", " + l + ", " + q + typesBeside;
+  std::string dout = "%" + std::to_string(given.size());
+  samples.push_back(functionOf("prepare", prepared, call, "%0, %1, %2, %y, %l, " + dout + namesBeside, types) +
+                    sampleOf(all,
+                             "%a, %b, %c = graph.attention_backward causal %0, %1, %2, %3, %4, %5" + named(6) +
+                                 " scale 0.5 : (" + types + ") -> (" + q + ", " + k + ", " + k + ")",
+                             "%a, %b, %c", q + ", " + k + ", " + k));
 }
 
 dist::LayoutAttr attributeOf(MLIRContext *context, ArrayRef<int64_t> shape, const Layout &layout, int64_t tp) {
@@ -208,6 +220,8 @@ std::vector<std::string> shard::getSamples() {
   addAttention(samples, "2");
   addAttention(samples, "4", "2x4");
   addAttention(samples, "2", "1x1");
+  addAttention(samples, "4", "", /*drops=*/true);
+  addAttention(samples, "2", "2x4", /*drops=*/true);
   addWindows(samples);
   addUpdates(samples);
   return samples;

@@ -62,6 +62,7 @@ struct CompilationResults {
   /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with, and Forks
   /// begin from.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
+  bool dropsAttention = false;                ///< an attention of the model drops probabilities
   ChunkChoice chunk;                          ///< since Shard
   ZeroChoice zero;                            ///< since DataParallel
   std::string fingerprint;                    ///< of the plan, since Lower, which changes its module

@@ -67,7 +67,8 @@ struct PlanReport {
   std::string products;           ///< of mixed precision: how the target multiplies narrow operands
   ZeroChoice zero;
   ChunkChoice chunk;
-  double blockingStep = 0; ///< seconds on the spec's device where every message were waited for
+  bool dropsAttention = false; ///< an attention of the model drops probabilities
+  double blockingStep = 0;     ///< seconds on the spec's device where every message were waited for
   int64_t pp = 1, tp = 1;
   std::vector<GroupReport> groups; ///< by stage
   Traffic allRanks;
@@ -79,6 +80,8 @@ struct PlanReport {
   Quantity largestTraffic() const;
   /// Of the stage whose ranks read most over dp.
   ZeroPrice zeroPrice() const;
+  /// Whether attention is products because it drops probabilities.
+  bool splitsAttention() const { return dropsAttention && !spec.targetFacts().fusesDroppingAttention; }
   /// Whether every rank fits into the memory that the spec names; true where it names none.
   bool fits() const;
 };

@@ -26,7 +26,7 @@ inline bool hasFusedStrides(const HeadStrides &strides, FloatType type) {
 
 /// Operands of sixteen bits; each query sees all keys, or those up to its own, which a window may cut off behind, one at least; or
 /// those that a condition leaves it, of all or of these. With it, a query that sees none attends to all alike; its `dout` is zero,
-/// so its scores may have no gradient (`added`).
+/// so its scores may have no gradient (`added`). None that drops: the library draws other numbers, by the layout of its tiles.
 inline bool isFusedAttention(const AttentionShape &s) {
   int64_t elements = kFusedAttentionAlignment / bytesOf(s.type);
   bool hasSizes = s.keys % kFusedKeys == 0 && s.queries >= kFewestFusedQueries && s.d % elements == 0 &&
@@ -37,7 +37,7 @@ inline bool isFusedAttention(const AttentionShape &s) {
                    hasFusedStrides(s.out, s.type);
   bool hasGradients = !s.backward || (hasFusedStrides(s.dout, s.type) && hasFusedStrides(s.dq, s.type) &&
                                       hasFusedStrides(s.dk, s.type) && hasFusedStrides(s.dv, s.type));
-  return s.type != FloatType::F32 && hasSizes && hasMask && hasLayout && hasGradients;
+  return s.type != FloatType::F32 && s.ratio == 0 && hasSizes && hasMask && hasLayout && hasGradients;
 }
 
 /// The condition beside the scores of a call, once for what it is repeated over. Causality and the window are in it: if the library masked

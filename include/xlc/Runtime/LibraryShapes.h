@@ -62,6 +62,7 @@ struct AttentionShape {
   AttentionBias biasKind = AttentionBias::None;
   BiasStrides bias = {};
   FloatType type = FloatType::F32; ///< of q, k, v, out, dout, dq, dk, dv; an added bias is f32
+  double ratio = 0;                ///< with which probabilities are dropped; 0: none, and no draws (Dropout.h)
 };
 
 /// x[batch, groups, inputs, in...], w[groups, outputs, inputs, size...], y[batch, groups, outputs, out...]; contiguous.

@@ -14,6 +14,8 @@ struct TargetFacts {
   llvm::StringLiteral madeFor; ///< what programs are made for: for documentation
   /// Attention in one kernel adds up in an order that is the same in each run.
   bool fusesAttentionDeterministically;
+  /// Attention in one kernel drops probabilities by the definition of docs/rationale/Random.md.
+  bool fusesDroppingAttention;
   /// Products of float32 may be done in tf32.
   bool hasTf32;
   /// Gradients of weights can be computed beside what else a rank computes.
@@ -26,12 +28,14 @@ inline constexpr TargetFacts kTargetFacts[] = {
      .devices = "CPUs",
      .madeFor = "processors (`--cpu` says which)",
      .fusesAttentionDeterministically = true,
+     .fusesDroppingAttention = true,
      .hasTf32 = false,
      .takesWeightsBeside = false},
     {.name = "cuda",
      .devices = "GPUs",
      .madeFor = "NVIDIA's GPUs from compute capability 8.0 on, with one GPU for each rank",
      .fusesAttentionDeterministically = false,
+     .fusesDroppingAttention = false,
      .hasTf32 = true,
      .takesWeightsBeside = true},
 };

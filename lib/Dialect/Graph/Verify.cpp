@@ -1,6 +1,7 @@
 // Verifiers of the `graph` dialect: the rule, then both values.
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "xlc/Dialect/Graph/Update.h"
+#include "xlc/Runtime/Dropout.h"
 #include "xlc/Runtime/Narrow.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -258,6 +259,21 @@ static LogicalResult verifyBias(AttentionOp op, ArrayRef<int64_t> scores) {
   return op.emitOpError() << "bias [" << type.getShape() << "] does not broadcast to scores [" << scores << "]";
 }
 
+/// A ratio and what is drawn for it come together.
+template <typename OpT> static LogicalResult verifyDropping(OpT op) {
+  if (bool(op.getRatio()) != bool(op.getDraws()))
+    return op.emitOpError("has one of a ratio and draws, and not the other");
+  if (!op.getRatio())
+    return success();
+  double ratio = op.getRatio()->convertToDouble();
+  if (!(ratio > 0 && ratio < 1))
+    return op.emitOpError() << "drops with probability " << ratio << ", must be above 0 and below 1";
+  ArrayRef<int64_t> q = shapeOf(op.getQ());
+  return expectShape(op, "draws", op.getDraws(), {q[0], q[2], xlc::runtime::kHeadDraws});
+}
+
+LogicalResult AttentionBackwardOp::verify() { return verifyDropping(*this); }
+
 LogicalResult AttentionOp::verify() {
   if (typeOf(getQ()).getRank() != 4 || typeOf(getK()).getRank() != 4 || typeOf(getV()).getRank() != 4)
     return emitOpError("q, k and v must have rank 4");
@@ -269,6 +285,8 @@ LogicalResult AttentionOp::verify() {
   if (!(getScale().convertToDouble() > 0))
     return emitOpError() << "scale is " << getScale().convertToDouble() << ", must be positive";
   if (getBias() && failed(verifyBias(*this, {q[0], q[2], q[1], k[1]})))
+    return failure();
+  if (failed(verifyDropping(*this)))
     return failure();
   if (failed(expectShape(*this, "out", getOut(), {q[0], q[1], q[2], v[3]})))
     return failure();

@@ -5,6 +5,9 @@
 // another micro-batch does not pass unseen.
 #include "Rules.h"
 
+#include "xlc/Runtime/Dropout.h"
+#include "xlc/Runtime/Philox.h"
+
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::interpret;
@@ -32,7 +35,10 @@ template <class E> struct Attention {
   E scale;
   const Functions<E> &functions;
   const Tensor<E> &q, &k, &v;
-  const Datum<E> *bias; ///< null: none
+  const Datum<E> *bias;  ///< null: none
+  const Integers *draws; ///< null: nothing is dropped
+  E keptScale{};
+  int64_t firstKept = 0; ///< of the random words, without signs
   int64_t batch = q.shape[0], queries = q.shape[1], heads = q.shape[2], d = q.shape[3];
   int64_t keys = k.shape[1], groups = k.shape[2], width = v.shape[3];
 
@@ -45,7 +51,35 @@ template <class E> struct Attention {
   Attention(OpT op, Evaluation<E> &e)
       : mask(op.getMask()), window(op.getWindow().value_or(0)), isUniform(op.getUniform()), isAdded(op.getAdded()),
         scale(roundedScale(op)), functions(e.functions), q(e.floats(0)), k(e.floats(1)), v(e.floats(2)),
-        bias(op.getBias() ? e.operands.back() : nullptr) {}
+        bias(findOperand(op, op.getBias(), e)), draws(nullptr) {
+    if (!op.getDraws())
+      return;
+    draws = &std::get<Integers>(*findOperand(op, op.getDraws(), e));
+    double ratio = op.getRatio()->convertToDouble();
+    runtime::KeptScale kept(ratio);
+    keptScale = fromInteger<E>(kept.numerator) / fromInteger<E>(kept.denominator);
+    firstKept = runtime::firstKeptWord(ratio);
+  }
+
+  /// What the op's optional operand is; null where it is not there.
+  static const Datum<E> *findOperand(Operation *op, Value operand, Evaluation<E> &e) {
+    for (auto [number, each] : llvm::enumerate(op->getOperands()))
+      if (operand && each == operand)
+        return e.operands[number];
+    return nullptr;
+  }
+
+  /// What the probability of key j has as its factor in the product with v: 1 / (1 - ratio), or 0 where it is dropped.
+  E keptFactor(int64_t b, int64_t i, int64_t h, int64_t j) const {
+    const int64_t *head = &draws->elements[(b * heads + h) * runtime::kHeadDraws];
+    uint32_t word = runtime::drawWord(head[0] + i * keys + j, head[2], head[1]);
+    return word >= firstKept ? keptScale : E();
+  }
+  /// The probabilities, or gradients of them, of the keys that are kept; all where nothing is dropped.
+  void drop(int64_t b, int64_t i, int64_t h, int64_t begin, std::vector<E> &row) const {
+    for (size_t j = 0; draws && j < row.size(); ++j)
+      row[j] = row[j] * keptFactor(b, i, h, begin + j);
+  }
 
   /// The row of q and of the output, and the row of k and v that a head reads.
   int64_t queryRow(int64_t b, int64_t i, int64_t h) const { return (b * queries + i) * heads + h; }
@@ -101,10 +135,12 @@ template <class E> struct Attention {
       y[i] += factor * x[i];
   }
 
-  /// out of one query and head, given its probabilities.
-  void output(int64_t b, int64_t h, const Row<E> &row, E *out) const {
-    for (size_t j = 0; j < row.elements.size(); ++j)
-      addScaled(out, row.elements[j], &v.elements[keyRow(b, row.begin + j, h) * width], width);
+  /// out of one query and head, given its probabilities. `kept` becomes those that are not dropped.
+  void output(int64_t b, int64_t i, int64_t h, const Row<E> &row, std::vector<E> &kept, E *out) const {
+    kept = row.elements;
+    drop(b, i, h, row.begin, kept);
+    for (size_t j = 0; j < kept.size(); ++j)
+      addScaled(out, kept[j], &v.elements[keyRow(b, row.begin + j, h) * width], width);
   }
 
   template <class Visit> LogicalResult forEachQuery(Visit visit) const {
@@ -123,9 +159,10 @@ template <class E> LogicalResult AttentionRules<E>::attention(Evaluation<E> &e) 
   Attention<E> heads(op, e);
   Tensor<E> out(e.resultShape(0)), lse(e.resultShape(1));
   Row<E> row;
+  std::vector<E> kept;
   (void)heads.forEachQuery([&](int64_t b, int64_t i, int64_t h) {
     lse.elements[heads.lseIndex(b, i, h)] = heads.probabilities(b, i, h, row);
-    heads.output(b, h, row, &out.elements[heads.queryRow(b, i, h) * heads.width]);
+    heads.output(b, i, h, row, kept, &out.elements[heads.queryRow(b, i, h) * heads.width]);
     return success();
   });
   (void)e.give(std::move(out));
@@ -139,18 +176,18 @@ template <class E> LogicalResult AttentionRules<E>::attentionBackward(Evaluation
   Tensor<E> dq(heads.q.shape), dk(heads.k.shape), dv(heads.v.shape);
   bool isNarrow = findNarrow(getElementTypeOrSelf(op.getOut())).has_value();
   Row<E> row;
-  std::vector<E> dp, again(heads.width);
+  std::vector<E> dp, kept, again(heads.width);
   auto visit = [&](int64_t b, int64_t i, int64_t h) -> LogicalResult {
     int64_t query = heads.queryRow(b, i, h);
     if (!isSameSaved(heads.probabilities(b, i, h, row), lse.elements[heads.lseIndex(b, i, h)]))
       return op.emitOpError("the saved log-sum-exp is not that of q and k");
     llvm::fill(again, E());
-    heads.output(b, h, row, again.data());
+    heads.output(b, i, h, row, kept, again.data());
     for (int64_t x = 0; x < heads.width && !row.isConstant; ++x) // of queries without keys it is not read
       if (!isSameSaved(again[x], out.elements[query * heads.width + x]))
         return op.emitOpError("the saved output is not that of q, k and v");
 
-    // dP = dout V^T; dS = P (dP - sum P dP). The sum is that of dout and out too, which may be rounded to sixteen bits.
+    // dP = M dout V^T, M what dropout multiplies by; dS = P (dP - sum P dP). The sum is that of dout and out too, which may be rounded to sixteen bits.
     const E *cotangent = &dout.elements[query * heads.width];
     ArrayRef<E> p = row.elements;
     dp.assign(p.size(), E());
@@ -158,13 +195,15 @@ template <class E> LogicalResult AttentionRules<E>::attentionBackward(Evaluation
     for (size_t j = 0; j < p.size(); ++j) {
       const E *value = &heads.v.elements[heads.keyRow(b, row.begin + j, h) * heads.width];
       dp[j] = heads.dot(cotangent, value, heads.width);
-      mean += p[j] * dp[j];
     }
+    heads.drop(b, i, h, row.begin, dp);
+    for (size_t j = 0; j < p.size(); ++j)
+      mean += p[j] * dp[j];
     if (isNarrow)
       mean = eitherOf(mean, heads.dot(cotangent, &out.elements[query * heads.width], heads.width));
     for (size_t j = 0; j < p.size(); ++j) {
       int64_t key = heads.keyRow(b, row.begin + j, h), d = heads.d;
-      heads.addScaled(&dv.elements[key * heads.width], p[j], cotangent, heads.width);
+      heads.addScaled(&dv.elements[key * heads.width], kept[j], cotangent, heads.width);
       if (row.isConstant)
         continue;
       E ds = heads.scale * (p[j] * (dp[j] - mean));

@@ -7,11 +7,15 @@
 //         S = Q K^T; running softmax; O += P V                       P from S, lse; dV += P^T dO; dS;
 //                                                                    dK += dS^T Q; dQ += dS K
 //
+// Where probabilities are dropped, P is masked before it is multiplied with V or dO, and dO V^T before dS is made of it;
+// P in dS, and the sums of rows, are of all.
+//
 // Operands of sixteen bits become floats as they are packed, or a tile at a time, but for Q K^T and dO V^T where the
 // processor multiplies bf16 (AttentionProducts.h). Sums that go on over tiles are floats aside (with floats they are
 // the results themselves), and are rounded once.
 #include "Attention.h"
 
+#include "AttentionDropout.h"
 #include "AttentionProducts.h"
 #include "AttentionRows.h"
 
@@ -22,7 +26,7 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr int64_t queryTile = 64, keyBlock = 128, queryChunk = 256;
+constexpr int64_t queryTile = 64, queryChunk = 256;
 
 int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 int64_t ceilDiv(int64_t value, int64_t by) { return (value + by - 1) / by; }
@@ -99,7 +103,8 @@ template <class T> struct Head {
   const T *q, *k, *v, *dout = nullptr;
   T *out, *dq = nullptr, *dk = nullptr, *dv = nullptr; ///< dout, dq, dk and dv: of backward
   double *lse;
-  const char *bias; ///< of query 0, key 0; null without
+  const char *bias;       ///< of query 0, key 0; null without
+  const HeadDraws *draws; ///< null: no probability is dropped
   Head(const AttentionShape &s, const AttentionOperands &o, int64_t sample, int64_t head) {
     int64_t group = head / (s.heads / s.groups);
     q = (const T *)o.q + sample * s.q.batch + head * s.q.head;
@@ -109,6 +114,7 @@ template <class T> struct Head {
     lse = o.lse + (sample * s.heads + head) * s.queries;
     int64_t biasBytes = s.biasKind == AttentionBias::Add ? sizeof(float) : 1;
     bias = (const char *)o.bias + (sample * s.bias.batch + head * s.bias.head) * biasBytes;
+    draws = s.ratio > 0 ? o.draws + sample * s.heads + head : nullptr;
     if (!s.backward)
       return;
     dout = (const T *)o.dout + sample * s.dout.batch + head * s.dout.head;
@@ -153,8 +159,22 @@ void forwardTile(const AttentionShape &s, const Head<T> &head, const ForwardScra
     float factor = softmaxRow(scores, keys.end, end, scale, w.maximum[r + row], w.total[r + row]);
     if (factor != 1)
       scaleRow(sums, sums, s.e, factor);
+    Dropping(s, head.draws, i + row, j, keys.end).apply(scores);
   }
   multiplyPanels(w.scores, padded, 1, {w.values, count}, rows, s.e, depthOf(s, seen), w.sums + r * s.e, s.e, true);
+}
+
+/// Adds the values of all keys that query `i`, which attends to all alike, keeps.
+template <class T> void addValues(const AttentionShape &s, const Head<T> &head, int64_t i, float *out) {
+  for (int64_t j = 0; j < s.keys; j += keyBlock) {
+    int64_t count = std::min(keyBlock, s.keys - j);
+    float weights[keyBlock];
+    std::fill_n(weights, count, 1.0f);
+    Dropping(s, head.draws, i, j, count).apply(weights);
+    for (int64_t key = 0; key < count; ++key)
+      for (int64_t x = 0; x < s.e; ++x)
+        out[x] += weights[key] * head.v[(j + key) * s.v.position + x];
+  }
 }
 
 /// out and lse of query `i`, row `r` of the chunk, once all keys were there.
@@ -170,9 +190,8 @@ void finishRow(const AttentionShape &s, const Head<T> &head, const ForwardScratc
     bool isUniform = s.uniform || maximum > -infinity;
     head.lse[i] = isUniform ? uniformLse : -infinity;
     clearRows(out, 1, s.e);
-    for (int64_t j = 0; isUniform && j < s.keys; ++j)
-      for (int64_t x = 0; x < s.e; ++x)
-        out.data[x] += head.v[j * s.v.position + x];
+    if (isUniform)
+      addValues(s, head, i, out.data);
     scaleRow(out.data, out.data, s.e, 1.0f / (float)s.keys);
   }
   finishRows(out, 1, s.e, to, s.out.position);
@@ -251,12 +270,15 @@ void backwardRow(const AttentionShape &s, const Head<T> &head, float *p, float *
     std::fill(p, p + attended, 1.0f / (float)s.keys);
   else if (!isConstant)
     probabilitiesRow(p, attended, end, maskRow(s, head.bias, p, seen, i, j), lse);
+  Dropping dropping(s, head.draws, i, j, attended);
   if (isConstant) // no gradient reaches the scores
-    return;
+    return dropping.apply(p);
+  dropping.apply(ds);
   // Gradients of a row's scores sum to zero. Where the row is all here, the mean that they are taken from is exact
   // enough to keep that; the rounding of dout * out would be common to the row, and add up in dq and dk.
   bool isWhole = j == 0 && count == s.keys;
   scoreGradientRow(p, ds, end, isWhole ? meanRow(p, ds, end) : delta, (float)s.scale);
+  dropping.apply(p);
 }
 
 /// Adds what one tile of queries, from `i`, and the packed block of keys [j, j + count) contribute.

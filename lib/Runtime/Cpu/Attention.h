@@ -6,12 +6,13 @@
 #ifndef XLC_LIB_RUNTIME_CPU_ATTENTION_H
 #define XLC_LIB_RUNTIME_CPU_ATTENTION_H
 
+#include "xlc/Runtime/Dropout.h"
 #include "xlc/Runtime/Workspace.h"
 
 namespace xlc::runtime {
 
 /// Operands of the shape's type; `lse` is dense [batch, heads, queries]. Those from `dout` to `dv` are for backward;
-/// `bias` is bytes or floats, by the shape's kind.
+/// `bias` is bytes or floats, by the shape's kind; `draws`, dense [batch, heads], are there where the shape drops.
 struct AttentionOperands {
   const void *q, *k, *v;
   void *out;
@@ -19,6 +20,7 @@ struct AttentionOperands {
   const void *dout;
   void *dq, *dk, *dv;
   const void *bias = nullptr;
+  const HeadDraws *draws = nullptr;
 };
 
 /// Independent items of the call; each writes its own part of the results.

@@ -2,6 +2,7 @@
 #include "AttentionRows.h"
 
 #include "NarrowVector.h"
+#include "xlc/Runtime/Philox.h"
 
 #include <algorithm>
 #include <cmath>
@@ -99,6 +100,57 @@ XLC_INLINE double meanBody(const float *weights, const float *values, int64_t n)
   return total == 0 ? 0 : sum / total;
 }
 
+typedef uint32_t Words __attribute__((vector_size(64)));
+typedef uint64_t Longs __attribute__((vector_size(128)));
+
+XLC_INLINE void multiplyWide(const Words &x, uint32_t by, Words &high, Words &low) {
+  Longs product = __builtin_convertvector(x, Longs) * (uint64_t)by;
+  low = __builtin_convertvector(product, Words), high = __builtin_convertvector(product >> 32, Words);
+}
+
+/// Philox.h's drawFour of sixteen counters from `counter` on, in the order of elements.
+XLC_INLINE void drawBlock(uint64_t counter, uint64_t subsequence, uint64_t key, Words (&block)[4]) {
+  const Longs lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  Longs counters = lanes + counter;
+  Words a = __builtin_convertvector(counters, Words), b = __builtin_convertvector(counters >> 32, Words);
+  Words c = Words{} + (uint32_t)subsequence, d = Words{} + (uint32_t)(subsequence >> 32);
+  auto [low, high] = splitWords(key);
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    Words leftHigh, leftLow, rightHigh, rightLow;
+    multiplyWide(a, kPhiloxLeft, leftHigh, leftLow), multiplyWide(c, kPhiloxRight, rightHigh, rightLow);
+    a = rightHigh ^ b ^ low, b = rightLow, c = leftHigh ^ d ^ high, d = leftLow;
+    low += kPhiloxKeyLow, high += kPhiloxKeyHigh;
+  }
+  // Lane i has the words of counter i: four vectors of sixteen become sixteen of four, one after the other.
+  Words ab = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  Words cd = __builtin_shufflevector(c, d, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  Words abUpper = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  Words cdUpper = __builtin_shufflevector(c, d, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  block[0] = __builtin_shufflevector(ab, cd, 0, 1, 16, 17, 2, 3, 18, 19, 4, 5, 20, 21, 6, 7, 22, 23);
+  block[1] = __builtin_shufflevector(ab, cd, 8, 9, 24, 25, 10, 11, 26, 27, 12, 13, 28, 29, 14, 15, 30, 31);
+  block[2] = __builtin_shufflevector(abUpper, cdUpper, 0, 1, 16, 17, 2, 3, 18, 19, 4, 5, 20, 21, 6, 7, 22, 23);
+  block[3] = __builtin_shufflevector(abUpper, cdUpper, 8, 9, 24, 25, 10, 11, 26, 27, 12, 13, 28, 29, 14, 15, 30, 31);
+}
+
+XLC_INLINE const float *keptBody(const KeptWords &words, uint64_t first, int64_t n, float *factors) {
+  int64_t before = (int64_t)(first % kPhiloxWords), drawn = keptRoom(n);
+  const Float scale = Float{} + words.scale;
+  for (int64_t i = 0; i < drawn; i += 64) {
+    Words block[4];
+    drawBlock(first / kPhiloxWords + (uint64_t)i / kPhiloxWords, words.subsequence, words.key, block);
+    for (int64_t part = 0; part < 4; ++part) {
+      Int kept = block[part] >= words.firstKept;
+      *(Loose *)(factors + i + 16 * part) = (Float)(kept & (Int)scale);
+    }
+  }
+  return factors + before;
+}
+
+XLC_INLINE void multiplyBody(float *row, const float *factors, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    row[i] *= factors[i];
+}
+
 XLC_INLINE void scaleBody(const float *from, float *to, int64_t n, float factor) {
   for (int64_t i = 0; i < n; ++i)
     to[i] = from[i] * factor;
@@ -143,6 +195,9 @@ XLC_FOR_EACH_ISA(void, scoreGradient,
                  (const float *probabilities, float *dscores, int64_t padded, double delta, float scale), probabilities,
                  dscores, padded, delta, scale)
 XLC_FOR_EACH_ISA(double, mean, (const float *weights, const float *values, int64_t n), weights, values, n)
+XLC_FOR_EACH_ISA(const float *, kept, (const KeptWords &words, uint64_t first, int64_t n, float *factors), words, first,
+                 n, factors)
+XLC_FOR_EACH_ISA(void, multiply, (float *row, const float *factors, int64_t n), row, factors, n)
 XLC_FOR_EACH_ISA(void, scale, (const float *from, float *to, int64_t n, float factor), from, to, n, factor)
 #undef XLC_FOR_EACH_ISA
 
@@ -163,6 +218,10 @@ void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded
   scoreGradientAny(probabilities, dscores, padded, delta, scale);
 }
 double meanRow(const float *weights, const float *values, int64_t n) { return meanAny(weights, values, n); }
+const float *keptRow(const KeptWords &words, uint64_t first, int64_t n, float *factors) {
+  return keptAny(words, first, n, factors);
+}
+void multiplyRow(float *row, const float *factors, int64_t n) { multiplyAny(row, factors, n); }
 void scaleRow(const float *from, float *to, int64_t n, float factor) { scaleAny(from, to, n, factor); }
 
 template <class T> float dotRow(const T *a, const T *b, int64_t n) {

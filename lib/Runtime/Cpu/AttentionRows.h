@@ -30,6 +30,20 @@ void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded
 /// The mean of n values under weights that need not sum to one; n is a multiple of rowLanes.
 double meanRow(const float *weights, const float *values, int64_t n);
 
+/// The factors of n probabilities of which a Dropout keeps some: `scale` where the random word of element `first` + i of
+/// the subsequence is at least `firstKept`, else 0. `factors` has room for keptRoom(n) floats; returns where they begin in it.
+struct KeptWords {
+  uint64_t key, subsequence;
+  uint32_t firstKept;
+  float scale;
+};
+const float *keptRow(const KeptWords &words, uint64_t first, int64_t n, float *factors);
+/// Words are drawn in blocks of 64, from a multiple of four on.
+constexpr int64_t keptRoom(int64_t n) { return (n + 3 + 63) / 64 * 64; }
+
+/// row *= factors, n elements.
+void multiplyRow(float *row, const float *factors, int64_t n);
+
 /// to = factor * from, n elements; they may be the same.
 void scaleRow(const float *from, float *to, int64_t n, float factor);
 

@@ -28,15 +28,17 @@ ConvolutionOperands operandsOf(ConvolutionShape::Kind kind, char *const *p) {
   return {};
 }
 
-/// q, k, v [, bias], out, lse; in backward q, k, v, out, lse, dout [, bias], dq, dk, dv.
+/// q, k, v [, bias] [, draws], out, lse; in backward q, k, v, out, lse, dout [, bias] [, draws], dq, dk, dv.
 AttentionOperands operandsOf(const AttentionShape &shape, char *const *p) {
-  int bias = shape.biasKind == AttentionBias::None ? 0 : 1, at = shape.backward ? 6 : 3;
-  auto f = [&](int i) { return (void *)p[i < at ? i : i + bias]; };
+  int bias = shape.biasKind == AttentionBias::None ? 0 : 1, draws = shape.ratio > 0 ? 1 : 0,
+      at = shape.backward ? 6 : 3;
+  auto f = [&](int i) { return (void *)p[i < at ? i : i + bias + draws]; };
   const void *biasAt = bias ? p[at] : nullptr;
+  const auto *drawsAt = draws ? (const HeadDraws *)p[at + bias] : nullptr;
   double *lse = (double *)f(4);
   if (!shape.backward)
-    return {f(0), f(1), f(2), f(3), lse, nullptr, nullptr, nullptr, nullptr, biasAt};
-  return {f(0), f(1), f(2), f(3), lse, f(5), f(6), f(7), f(8), biasAt};
+    return {f(0), f(1), f(2), f(3), lse, nullptr, nullptr, nullptr, nullptr, biasAt, drawsAt};
+  return {f(0), f(1), f(2), f(3), lse, f(5), f(6), f(7), f(8), biasAt, drawsAt};
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "PlanCheckers.h"
 #include "Shapes.h"
 
+#include "xlc/Runtime/Dropout.h"
 #include "xlc/Runtime/Workspace.h"
 
 #include <algorithm>
@@ -55,7 +56,8 @@ void CallChecker::checkKernels() {
       require(a->groups >= 1 && a->heads >= 1 && a->heads % a->groups == 0 && a->queries >= 1 && a->keys >= 1 &&
                   a->d >= 1 && a->e >= 1 && a->q && a->k && a->v && a->out &&
                   (!a->backward || (a->dout && a->dq && a->dk && a->dv)) &&
-                  (a->bias_kind == plan::BiasKind::None || a->bias) && a->window < (uint64_t)1 << 40,
+                  (a->bias_kind == plan::BiasKind::None || a->bias) && a->window < (uint64_t)1 << 40 && a->ratio >= 0 &&
+                  a->ratio < 1,
               "attention '{}' is incomplete", kernel->name);
     }
     if (const plan::ConvolutionT *c = kernel->library.AsConvolution())
@@ -166,7 +168,8 @@ void CallChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
       checkContractCall(call, *c);
   } else if (const plan::AttentionT *a = kernel.library.AsAttention()) {
     bool hasBias = a->bias_kind != plan::BiasKind::None;
-    if (!expect((a->backward ? 6 : 3) + hasBias, a->backward ? 3 : 2))
+    bool drops = a->ratio > 0;
+    if (!expect((a->backward ? 6 : 3) + hasBias + drops, a->backward ? 3 : 2))
       return;
     auto heads = [&](uint64_t bytes, const plan::HeadStrides &s, uint64_t positions, uint64_t count,
                      uint64_t features) {
@@ -182,9 +185,11 @@ void CallChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     if (hasBias) {
       Quantity span = spanOf(
           {{a->batch, a->bias->batch()}, {a->heads, a->bias->head()}, {a->queries, a->bias->query()}, {a->keys, 1}});
-      covers(call, call.in_bytes.back(), span,
+      covers(call, call.in_bytes[a->backward ? 6 : 3], span,
              a->bias_kind == plan::BiasKind::Add ? plan::Element::F32 : plan::Element::I1);
     }
+    if (drops)
+      covers(call, call.in_bytes.back(), (Quantity)a->batch * a->heads * kHeadDraws, plan::Element::I64);
     if (a->backward) {
       heads(call.in_bytes[5], *a->dout, a->queries, a->heads, a->e);
       heads(call.out_bytes[0], *a->dq, a->queries, a->heads, a->d);

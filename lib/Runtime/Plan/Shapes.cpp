@@ -46,7 +46,8 @@ AttentionShape shapeOf(const plan::AttentionT &a) {
           a.added,
           (AttentionBias)a.bias_kind,
           a.bias ? BiasStrides{a.bias->batch(), a.bias->head(), a.bias->query()} : BiasStrides(),
-          floatOf(a.element)};
+          floatOf(a.element),
+          a.ratio};
 }
 
 std::vector<WindowDim> dimsOf(const std::vector<plan::WindowDim> &dims) {

@@ -4,7 +4,8 @@
 
 Exports of one model differ in their graphs and hold the same tensors. Float initializers of at least 1 KiB move to weights.data,
 where equal bytes lie once, aligned, in the order in which the exports, sorted by name, have them. Integers, masks and small
-tensors stay in the exports: without them a graph cannot be read. The result depends on the exports alone, and a second run changes
+tensors stay in the exports: without them a graph cannot be read. Of the metadata of nodes, the nesting of modules that nothing here
+reads goes: a half of an export of the new exporter. The result depends on the exports alone, and a second run changes
 nothing. Names, shapes, element types and the order of initializers stay what they are.
 """
 
@@ -16,6 +17,7 @@ import onnx
 DATA = "weights.data"
 SMALLEST = 1024  # bytes
 ALIGNMENT = 64  # bytes
+UNREAD = ("namespace", "pkg.torch.onnx.class_hierarchy")
 FLOAT = onnx.TensorProto.FLOAT
 
 
@@ -43,6 +45,13 @@ def name_place(tensor, offset, length):
         tensor.external_data.add(key=key, value=value)
 
 
+def drop_metadata(model):
+    for node in [*model.graph.node, *(node for function in model.functions for node in function.node)]:
+        kept = [entry for entry in node.metadata_props if entry.key not in UNREAD]
+        del node.metadata_props[:]
+        node.metadata_props.extend(kept)
+
+
 def share(folder):
     models = {path: onnx.load(path, load_external_data=False) for path in sorted(folder.glob("*.onnx"))}
     weights = {path: find_weights(folder, model) for path, model in models.items()}
@@ -55,6 +64,7 @@ def share(folder):
                 shared += data
             name_place(tensor, offsets[data], len(data))
     for path, model in models.items():
+        drop_metadata(model)
         path.write_bytes(model.SerializeToString())
     (folder / DATA).write_bytes(shared)
     print(f"{folder}: {len(offsets)} weights of {len(models)} exports, {len(shared)} bytes")

@@ -297,7 +297,8 @@ def Graph_RmsNormWeightBackwardOp : Graph_Op<"rms_norm_weight_backward", [AllTyp
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out"]>, Graph_LibraryKernel, Graph_Attention]> {
+def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out"]>, AttrSizedOperandSegments,
+    Graph_LibraryKernel, Graph_Attention]> {
   let summary = "softmax(scale * Q K^T + bias, masked) V, without the score matrix";
   let description = [{
     q: [batch, queries, heads, d]; k: [batch, keys, groups, d]; v: [batch, keys, groups, e];
@@ -325,22 +326,32 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
     Where a target has products for it (lib/Kernels/WriteAttention.h), what is multiplied is rounded too: probabilities and
     the gradients of scores.
 
+    With `dropping`, a probability is kept, and divided by 1 - ratio, or is zero in the product with V; lse is that of all.
+    `draws`, [batch, heads, 3] i64, has for each head of a sample the number of its first score among the elements of the
+    site, the key of the step and the site's subsequence (graph.random_bits); scores count from there, row by row. A word
+    whose upper 31 bits are less than round(ratio 2^31) drops its probability. Backward masks with the same numbers:
+    dv = (M p / (1 - ratio))^T dout, ds = scale * p * (M dp / (1 - ratio) - sum(out dout)).
+
+        %out, %lse = graph.attention causal %q, %k, %v dropping 0.1 by %draws scale 0.25 : ...
         %out, %lse = graph.attention causal %q, %k, %v bias %padding scale 0.25 {uniform} : ...
   }];
   let arguments = (ins Graph_MaskAttr:$mask, Graph_Multiplied:$q, Graph_Multiplied:$k, Graph_Multiplied:$v,
-      Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform, UnitAttr:$added);
+      Optional<Graph_Tensor>:$bias, Optional<StaticShapeTensorOf<[I64]>>:$draws, F64Attr:$scale, OptionalAttr<I64Attr>:$window,
+      OptionalAttr<F64Attr>:$ratio, UnitAttr:$uniform, UnitAttr:$added);
   let results = (outs Graph_Multiplied:$out, Graph_Float:$lse);
-  let assemblyFormat = "$mask $q `,` $k `,` $v (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$mask $q `,` $k `,` $v (`bias` $bias^)? (`dropping` $ratio `by` $draws^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [
     AllElementTypesMatch<["q", "k", "v", "out"]>, AllTypesMatch<["q", "dq"]>, AllTypesMatch<["k", "dk"]>,
-    AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>, Graph_LibraryKernel, Graph_Attention]> {
+    AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>, AttrSizedOperandSegments, Graph_LibraryKernel, Graph_Attention]> {
   let summary = "gradients of attention with respect to q, k and v";
   let arguments = (ins Graph_MaskAttr:$mask, Graph_Multiplied:$q, Graph_Multiplied:$k, Graph_Multiplied:$v, Graph_Multiplied:$out, Graph_Float:$lse, Graph_Multiplied:$dout,
-      Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform, UnitAttr:$added);
+      Optional<Graph_Tensor>:$bias, Optional<StaticShapeTensorOf<[I64]>>:$draws, F64Attr:$scale, OptionalAttr<I64Attr>:$window,
+      OptionalAttr<F64Attr>:$ratio, UnitAttr:$uniform, UnitAttr:$added);
   let results = (outs Graph_Multiplied:$dq, Graph_Multiplied:$dk, Graph_Multiplied:$dv);
-  let assemblyFormat = "$mask $q `,` $k `,` $v `,` $out `,` $lse `,` $dout (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$mask $q `,` $k `,` $v `,` $out `,` $lse `,` $dout (`bias` $bias^)? (`dropping` $ratio `by` $draws^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 def Graph_CrossEntropyOp : Graph_Op<"cross_entropy", [Graph_CrossEntropy]> {
