@@ -116,13 +116,16 @@ def rows_of_layout(layout):
 
 
 def epochs_and_ends(setting):
-    """--epochs counts whole steps; `drop` leaves out what fills no step; without a seed of its own the order has --seed's."""
+    """--epochs ends with the step that has the last row; `drop` leaves out what fills no step; without a seed of its own the
+    order has --seed's."""
     stream = stream_of(FOLDER / "text.txt", type="uint8")
-    for end, steps in (("continue", 3 * ROWS // BATCH), ("drop", 3 * (ROWS // BATCH))):
-        trained = make(setting, end, stream, shuffle=True, end=end)
-        program.run([trained.path, "--epochs", 3, "--log", trained.folder / "run.jsonl"])
+    for end, epochs, steps in (("continue", 3, -(-3 * ROWS // BATCH)), ("continue", BATCH, ROWS), ("drop", 3, 3 * (ROWS // BATCH)),
+                               ("continue", None, -(-ROWS // BATCH)), ("drop", None, ROWS // BATCH)):
+        trained = make(setting, f"{end} {epochs}", stream, shuffle=True, end=end)
+        more = ["--epochs", epochs] if epochs else []  # neither: once over the data
+        program.run([trained.path, *more, "--log", trained.folder / "run.jsonl"])
         if len(losses(trained)) != steps:
-            yield f"{end}: {len(losses(trained))} steps in three epochs, not {steps}"
+            yield f"{end}: {len(losses(trained))} steps in {epochs or 'no number of'} epochs, not {steps}"
     trained = make(setting, "seeds", stream, shuffle=True)
     for seed in (0, 4):
         trained.train(3, "--seed", seed, "--stats", trained.folder / "run.stats")

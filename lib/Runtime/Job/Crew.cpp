@@ -81,13 +81,15 @@ Exit guard(const std::function<Exit()> &work) {
   }
 }
 
-/// As many whole steps as the rows of the epochs fill, and one at least.
+/// As many steps as see every row of the epochs: where they fill no whole number of steps, the last one goes on with the
+/// first rows of the epoch that follows.
 static uint64_t countSteps(const Plan &plan, const Options &options, const Data &data) {
   uint64_t rows = 0;
   if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
     throw Rejected(
         fmt::format("error: {} epochs of {} rows are more steps than can be counted", *options.epochs, data.rows()));
-  return options.steps.value_or(std::max<uint64_t>(1, rows / globalBatch(plan)));
+  uint64_t batch = globalBatch(plan);
+  return options.steps.value_or(std::max<uint64_t>(1, rows / batch + (rows % batch != 0)));
 }
 
 /// --check looks at each action by itself.

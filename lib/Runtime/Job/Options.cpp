@@ -191,7 +191,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       ->type_name("COUNT");
   app.add_option_function<std::string>(
          "--epochs", [&](const std::string &text) { options.epochs = parseWhole("--epochs", text, 1, mostSteps); },
-         "instead of --steps: as many whole steps as so many times over the data have rows for")
+         "instead of --steps: so many times over the data, to the end of the step that has the last row")
       ->type_name("COUNT")
       ->excludes("--steps");
   app.add_option("--log", options.log, "write one JSON object per step to this file");

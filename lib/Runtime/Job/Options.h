@@ -12,7 +12,7 @@
 namespace xlc::runtime {
 
 struct Options {
-  std::optional<uint64_t> steps, epochs; ///< neither: once over the data
+  std::optional<uint64_t> steps, epochs; ///< neither: one epoch
   std::string log, save, init, profile, stats;
   std::string dataFolder;
   std::map<std::string, std::string> dataFiles; ///< by input; those of the stream as "tokens"
