@@ -3,7 +3,7 @@
 //     data FOLDER [MEBIBYTES]
 //
 // Writes a file of tokens of 16 bits to the folder and reads rows of 1024 of them, in order and shuffled, in
-// turns: by pread alone, and as a program loads them (lib/Runtime/Data). Prints both rates, and the loader's
+// turns: by pread alone, and as a program reads them ahead (lib/Runtime/Data). Prints both rates, and the loader's
 // over that of bare reads; ends with 1 where one is below 0.5.
 #include "Data/Data.h"
 
@@ -68,13 +68,11 @@ double secondsOfReads(const std::string &path, const std::vector<uint64_t> &orde
 
 double secondsOfLoads(const Data &data, uint64_t rows, uint64_t step) {
   std::vector<char> to(batch * length * 8);
+  auto through = std::make_unique<Blocks>();
   double begin = now();
   for (uint64_t i = 0; i < rows / batch; ++i) {
-    char *at = to.data();
-    data.load(0, step + i, 0, 0, [&at](const void *from, uint64_t count) {
-      std::copy_n((const char *)from, count, at);
-      at += count;
-    });
+    RowSink sink(to.data());
+    data.load(0, step + i, 0, 0, sink, *through);
   }
   return now() - begin;
 }

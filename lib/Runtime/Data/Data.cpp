@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace xlc::runtime {
 namespace {
@@ -226,11 +225,8 @@ bool Data::differs(uint32_t index, uint32_t other, uint64_t rows, uint64_t &row,
   auto through = std::make_unique<Blocks>();
   std::vector<char> a(bytes), b(bytes);
   auto read = [&](uint32_t which, std::vector<char> &to) {
-    char *at = to.data();
-    inputs[which].read(row, 1, *through, [&at](const void *from, uint64_t count) {
-      std::memcpy(at, from, count);
-      at += count;
-    });
+    RowSink sink(to.data());
+    inputs[which].read(row, 1, *through, sink);
   };
   for (row = 0; row < rows; ++row) {
     read(index, a), read(other, b);
@@ -247,11 +243,12 @@ uint64_t firstSample(const Plan &plan, const plan::InputT &input, uint64_t step,
   return step * globalBatch(plan) + (input.whole_of.empty() ? (microBatch * dp + dpIndex) * plan.micro : 0);
 }
 
-void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, const Take &take, Blocks &through) const {
+void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, RowSink &sink, Blocks &through) const {
   const plan::InputT &input = *plan.inputs[index];
   uint64_t sample = firstSample(plan, input, step, microBatch, rank), end = sample + rowsOf(plan, input);
   if (!isOfData(input))
-    return giveSampleNumbers(sample - step * globalBatch(plan), rowsOf(plan, input), take);
+    return giveSampleNumbers(sample - step * globalBatch(plan), rowsOf(plan, input),
+                             [&](const void *number, uint64_t bytes) { sink.give((const char *)number, bytes); });
   uint64_t rows[64];
   while (sample < end) {
     uint64_t some = std::min<uint64_t>(std::size(rows), end - sample);
@@ -259,7 +256,7 @@ void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, co
     for (uint64_t i = 0, count; i < some; i += count) {
       for (count = 1; i + count < some && rows[i + count] == rows[i] + count;)
         ++count;
-      inputs[index].read(rows[i], count, through, take);
+      inputs[index].read(rows[i], count, through, sink);
     }
     sample += some;
   }

@@ -42,10 +42,11 @@ public:
 
   /// Row i is that of sample firstSample + i.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override {
-    load(input, step, microBatch, rank, take, *blocks[rank]);
+    RowSink sink(take);
+    load(input, step, microBatch, rank, sink, *blocks[rank]);
   }
   /// The same, by way of memory of the caller.
-  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take, Blocks &through) const;
+  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, RowSink &sink, Blocks &through) const;
 
   /// What rows of a step have a number that is none: "FILE: row 3, column 0 is not a number"; empty where there
   /// is none.

@@ -7,21 +7,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace xlc::runtime {
 
-void InputRows::read(uint64_t row, uint64_t count, Blocks &through, const Take &take) const {
+void RowSink::give(const char *bytes, uint64_t count) {
+  if (!memory)
+    return (*take)(bytes, count);
+  if (bytes != memory)
+    std::memcpy(memory, bytes, count);
+  memory += count;
+}
+
+void InputRows::read(uint64_t row, uint64_t count, Blocks &through, RowSink &sink) const {
   if (!source)
-    return fill(count, through, take);
+    return fill(count, through, sink);
   while (count > 0) {
     Stretch where = source->find(row);
     where.rows = std::min(where.rows, count);
-    readStretch(where, through, take);
+    readStretch(where, through, sink);
     row += where.rows, count -= where.rows;
   }
 }
 
-void InputRows::readStretch(const Stretch &where, Blocks &through, const Take &take) const {
+void InputRows::readStretch(const Stretch &where, Blocks &through, RowSink &sink) const {
   const IdRule rule(input, where.type);
   bool converts = !isStoredAs(where.type, input.element);
   uint64_t width = rowElements(input), elements = where.rows * width, stored = bytesOf(where.type),
@@ -32,23 +41,23 @@ void InputRows::readStretch(const Stretch &where, Blocks &through, const Take &t
   };
   for (uint64_t done = 0; done < elements; done += most) {
     uint64_t some = std::min(most, elements - done), read = 0;
-    if (std::string why = where.file->tryRead(where.begin + done * stored, some * stored, through.stored, &read);
-        !why.empty())
+    char *to = sink.roomOr(through.converted), *from = converts ? through.stored : to;
+    if (std::string why = where.file->tryRead(where.begin + done * stored, some * stored, from, &read); !why.empty())
       fail(done + read / stored, why);
-    if (uint64_t bad = rule.findBad(through.stored, some); bad < some)
-      fail(done + bad, rule.describe(through.stored, bad));
+    if (uint64_t bad = rule.findBad(from, some); bad < some)
+      fail(done + bad, rule.describe(from, bad));
     if (converts)
-      convertStored(where.type, through.stored, some, input.element, through.converted);
-    take(converts ? through.converted : through.stored, some * size);
+      convertStored(where.type, from, some, input.element, to);
+    sink.give(to, some * size);
   }
 }
 
-void InputRows::fill(uint64_t count, Blocks &through, const Take &take) const {
+void InputRows::fill(uint64_t count, Blocks &through, RowSink &sink) const {
   uint64_t elements = count * rowElements(input), size = bytesOf(input.element), most = Blocks::bytes / size;
   for (uint64_t i = 0; i < std::min(most, elements); ++i)
     convertStored(StoredType::F64, (const char *)&input.fill, 1, input.element, through.converted + i * size);
   for (uint64_t done = 0; done < elements; done += most)
-    take(through.converted, std::min(most, elements - done) * size);
+    sink.give(through.converted, std::min(most, elements - done) * size);
 }
 
 void InputRows::check(Scan scan) const {
@@ -70,7 +79,9 @@ void InputRows::checkStretch(const Stretch &all, Scan scan, Blocks &through) con
   auto check = [&](uint64_t from, uint64_t rows) {
     Stretch some = all;
     some.begin += from * rowElements(input) * bytesOf(all.type), some.row += from, some.rows = rows;
-    readStretch(some, through, [](const void *, uint64_t) {});
+    Take nothing = [](const void *, uint64_t) {};
+    RowSink sink(nothing);
+    readStretch(some, through, sink);
   };
   if (scan == Scan::All || (!source->isOfStream() && all.file->size() <= kMostScanned))
     return check(0, all.rows);

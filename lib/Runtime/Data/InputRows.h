@@ -15,6 +15,23 @@ struct Blocks {
   char stored[bytes], converted[bytes];
 };
 
+/// Where rows go: to memory in which they follow each other, which spares a copy, or block by block to who takes them.
+class RowSink {
+public:
+  explicit RowSink(char *memory) : memory(memory) {}
+  /// `take` outlives it.
+  explicit RowSink(const Take &take) : take(&take) {}
+
+  /// Where the next elements may be made: there, or in `block`, of which nothing is kept.
+  char *roomOr(char *block) const { return memory ? memory : block; }
+  /// The next bytes, which may lie in that room.
+  void give(const char *bytes, uint64_t count);
+
+private:
+  char *memory = nullptr;
+  const Take *take = nullptr; ///< one of the two
+};
+
 class InputRows {
 public:
   /// `source` null: all elements are the input's number.
@@ -27,7 +44,7 @@ public:
 
   /// Gives rows [row, row + count). Throws std::runtime_error with file, row and column of what cannot be read,
   /// or is no id.
-  void read(uint64_t row, uint64_t count, Blocks &through, const Take &take) const;
+  void read(uint64_t row, uint64_t count, Blocks &through, RowSink &sink) const;
 
   /// Before the first step: all ids of files of rows that are not large; of others, and of a stream, those of the first
   /// and last row of each file. Throws Rejected.
@@ -40,9 +57,9 @@ public:
   std::string placeOf(uint64_t row) const;
 
 private:
-  void readStretch(const Stretch &where, Blocks &through, const Take &take) const;
+  void readStretch(const Stretch &where, Blocks &through, RowSink &sink) const;
   void checkStretch(const Stretch &all, Scan scan, Blocks &through) const;
-  void fill(uint64_t count, Blocks &through, const Take &take) const;
+  void fill(uint64_t count, Blocks &through, RowSink &sink) const;
   void checkNumber() const;
 
   const plan::InputT &input;

@@ -5,8 +5,6 @@
 #include "Failure.h"
 #include "Plan/Ranks.h"
 
-#include <cstring>
-
 namespace xlc::runtime {
 namespace {
 
@@ -110,16 +108,10 @@ void Prefetch::fill(Ring &ring) {
   const Ring::Load &load = ring.of(ring.filled);
   Ring::Failure &failure = ring.failures[ring.filled % ring.extent.loads];
   failure = {};
-  char *to = ring.slotOf(ring.filled);
+  RowSink sink(ring.slotOf(ring.filled));
   try {
     for (; failure.position < load.inputs.size(); ++failure.position)
-      data.load(
-          load.inputs[failure.position], ring.stepOf(ring.filled), load.microBatch, ring.rank,
-          [&to](const void *bytes, uint64_t count) {
-            std::memcpy(to, bytes, count);
-            to += count;
-          },
-          *through);
+      data.load(load.inputs[failure.position], ring.stepOf(ring.filled), load.microBatch, ring.rank, sink, *through);
   } catch (...) {
     failure.why = std::current_exception();
   }
