@@ -122,7 +122,7 @@ def epochs_and_ends(setting):
     for end, epochs, steps in (("continue", 3, -(-3 * ROWS // BATCH)), ("continue", BATCH, ROWS), ("drop", 3, 3 * (ROWS // BATCH)),
                                ("continue", None, -(-ROWS // BATCH)), ("drop", None, ROWS // BATCH)):
         trained = make(setting, f"{end} {epochs}", stream, shuffle=True, end=end)
-        more = ["--epochs", epochs] if epochs else []  # neither: once over the data
+        more = ["--epochs", epochs] if epochs else []  # neither: one epoch
         program.run([trained.path, *more, "--log", trained.folder / "run.jsonl"])
         if len(losses(trained)) != steps:
             yield f"{end}: {len(losses(trained))} steps in {epochs or 'no number of'} epochs, not {steps}"

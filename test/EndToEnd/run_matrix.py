@@ -33,6 +33,7 @@ import program
 import promises
 import scaled
 import scheduled
+import wrong_data
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import tally  # noqa: E402  pylint: disable=wrong-import-position
@@ -101,7 +102,7 @@ def main():
         matrix = [(str(case), lambda case=case: run_case(setting, case))
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
-        checks += dropout.list_checks(options.all) + gpus.list_checks(options.all) + failing_calls.list_checks(options.all) + data.list_checks(options.all)
+        checks += dropout.list_checks(options.all) + gpus.list_checks(options.all) + failing_calls.list_checks(options.all) + data.list_checks(options.all) + wrong_data.list_checks()
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first
         beside, alone = ([entry_of(setting, *check) for room in (processes, hosts) for check in room.list_checks(getattr(room, lane), options.all)]

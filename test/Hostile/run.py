@@ -116,6 +116,8 @@ def find_fault(case: Case, file, command):
         return f"no {case.word!r} in {text[-400:]!r}"
     if case.code == 1 and file.name not in text:
         return f"the file is not named: {text[:300]!r}"
+    if case.code == 1 and re.search(b"^step ", done.stdout, re.MULTILINE):
+        return "it trained before it was refused"
     return "" if "internal error" not in text else text[:300]
 
 

@@ -187,11 +187,12 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.set_version_flag("--version", fmt::format("xlc runtime {}\n{}", XLC_VERSION, about));
   app.add_option_function<std::string>(
          "--steps", [&](const std::string &text) { options.steps = parseWhole("--steps", text, 1, mostSteps); },
-         "optimizer steps; default: once over the data")
+         "optimizer steps; default: one epoch, as with --epochs 1")
       ->type_name("COUNT");
   app.add_option_function<std::string>(
          "--epochs", [&](const std::string &text) { options.epochs = parseWhole("--epochs", text, 1, mostSteps); },
-         "instead of --steps: so many times over the data, to the end of the step that has the last row")
+         "instead of --steps: so many times over the data; a last step that the rows do not fill goes on with those "
+         "of the next epoch")
       ->type_name("COUNT")
       ->excludes("--steps");
   app.add_option("--log", options.log, "write one JSON object per step to this file");
