@@ -76,10 +76,32 @@ private:
     columns = Divisor(a), lines = Divisor(rows / a + (rows % a != 0));
   }
 
-  uint64_t draw(uint64_t value, uint32_t epoch, uint32_t round) const {
-    auto [low, high] = splitWords(value);
-    auto words = philox({low, high, epoch, round}, key);
-    return words[0] | (uint64_t)words[1] << 32;
+  /// Numbers for as many samples, which a processor works on at once.
+  template <unsigned some> using Lanes [[gnu::vector_size(some * sizeof(uint64_t))]] = uint64_t;
+
+  /// The first two words of philox of each value: its rounds on words that have 64 bits of room each.
+  template <unsigned some>
+  void draw(const uint64_t *values, const uint32_t *epochs, uint32_t round, uint64_t *f) const {
+    constexpr uint64_t low = UINT32_MAX;
+    Lanes<some> a, b, c, d = Lanes<some>{} + round;
+    for (unsigned i = 0; i < some; ++i)
+      a[i] = values[i] & low, b[i] = values[i] >> 32, c[i] = epochs[i];
+    uint32_t first = key[0], second = key[1];
+    for (int step = 0; step < kPhiloxRounds; ++step) {
+      Lanes<some> left = (a & low) * kPhiloxLeft, right = (c & low) * kPhiloxRight;
+      a = right >> 32 ^ b ^ first, b = right & low;
+      c = left >> 32 ^ d ^ second, d = left & low;
+      first += kPhiloxKeyLow, second += kPhiloxKeyHigh;
+    }
+    a |= b << 32;
+    for (unsigned i = 0; i < some; ++i)
+      f[i] = a[i];
+  }
+
+  /// x + f mod n, mod n, of x below n.
+  static uint64_t add(uint64_t x, uint64_t f, const Divisor &n) {
+    uint64_t sum = x + f % n;
+    return sum >= n ? sum - n : sum;
   }
 
   /// Of `some` samples from this one on.
@@ -94,14 +116,16 @@ private:
   }
 
   template <unsigned some> void walk(uint64_t *x, const uint32_t *epochs) const {
-    uint64_t left[some], right[some];
+    uint64_t left[some], right[some], f[some];
     for (unsigned i = 0; i < some; ++i)
       left[i] = x[i] / lines, right[i] = x[i] % lines;
     for (uint32_t round = 0; round < rounds; round += 2) {
+      draw<some>(right, epochs, round, f);
       for (unsigned i = 0; i < some; ++i)
-        left[i] = (left[i] + draw(right[i], epochs[i], round) % columns) % columns;
+        left[i] = add(left[i], f[i], columns);
+      draw<some>(left, epochs, round + 1, f);
       for (unsigned i = 0; i < some; ++i)
-        right[i] = (right[i] + draw(left[i], epochs[i], round + 1) % lines) % lines;
+        right[i] = add(right[i], f[i], lines);
     }
     for (unsigned i = 0; i < some; ++i)
       x[i] = left[i] * lines + right[i];
