@@ -160,10 +160,10 @@ def bad_streams_are_refused(setting):
 
 def shrinking(trained, stream):
     """Rows of long ago are read again in the next epoch."""
-    command = [trained.path, "--steps", 1000000]
+    command = [trained.path, "--steps", 600]
     with program.subprocess.Popen([str(word) for word in command], stdout=program.subprocess.PIPE,
                                   stderr=program.subprocess.PIPE, text=True) as process:
-        while not process.stdout.readline().startswith("step   20"):
+        while (line := process.stdout.readline()) and not line.startswith("step   20"):
             pass
         os.truncate(stream, 1000)  # 500 tokens: 15 rows and 20 columns
         shown, said = process.communicate(timeout=60)

@@ -21,7 +21,8 @@ def write_raw(folder, name="raw"):
 
 
 def write_llmc(folder):
-    (folder / "llmc").write_bytes(struct.pack("<3I", 20240520, 1, len(TOKENS)).ljust(1024, b"\0") + struct.pack(f"<{len(TOKENS)}H", *TOKENS))
+    header = struct.pack("<3I", 20240520, 1, len(TOKENS)).ljust(1024, b"\0")
+    (folder / "llmc").write_bytes(header + struct.pack(f"<{len(TOKENS)}H", *TOKENS))
     return data.stream_of(folder / "llmc")
 
 
@@ -77,7 +78,8 @@ def complain(what, outcome, code, pattern):
 def shrinking_files_end_a_run(setting):
     """Of each format, in threads and in processes: the row that cannot be read is named, and the column where the file ends."""
     for kind, (write, name) in FORMATS.items():
-        trained = data.make(setting, f"shrinks {kind}", write(setting.scratch), dp=2, batch={"global": BATCH, "micro": 2}, shuffle=True, seed=1)
+        trained = data.make(setting, f"shrinks {kind}", write(setting.scratch), dp=2, batch={"global": BATCH, "micro": 2},
+                            shuffle=True, seed=1)
         path = setting.scratch / name
         for way in ("--threads", "--processes"):
             write(setting.scratch)

@@ -1,4 +1,4 @@
-"""How many elements each site of a model keeps in its first step: count_kept.py SITES.json < MODULE | xlc-opt ... prints them beside PyTorch's.
+"""How many elements each site of a model keeps in its first step, beside PyTorch's.
 
     xlc plan --stop-after=Import --no-raise ... | count_kept.py slice SITES.json      a module that counts, to be interpreted
     xlc-opt --xlc-interpret=... | count_kept.py compare SITES.json                    1 where a count or a word is another
@@ -44,7 +44,8 @@ def condition_of(bits, ops):
 
 
 def is_constant(name, ops):
-    return name in ops and ops[name][0] in ("graph.constant", "graph.broadcast") and all(is_constant(at, ops) for at in operands_of(ops[name][1]))
+    is_one = name in ops and ops[name][0] in ("graph.constant", "graph.broadcast")
+    return is_one and all(is_constant(at, ops) for at in operands_of(ops[name][1]))
 
 
 def make_slice(text, sites):
