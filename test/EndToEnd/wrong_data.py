@@ -3,7 +3,6 @@ trains nothing, what gets wrong while a program runs ends it, and neither leaves
 first step are in test/Hostile/token_cases.py, wrong keys in test/Spec/data.test and test/Import/streams.test."""
 
 import os
-import pathlib
 import re
 import struct
 import subprocess
