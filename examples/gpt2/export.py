@@ -23,11 +23,11 @@ SCHEDULE = {"type": "cosine", "warmup": 2, "min_lr": 3e-4}  # of warm-up.yaml an
 DROPOUT, SEED = 0.1, 7  # of dropout.yaml
 
 
-def make_model(dropout=0.0, attention="sdpa"):
+def make_model(dropout=0.0):
     torch.manual_seed(1)
     config = transformers.GPT2Config(n_layer=4, n_head=4, n_embd=64, vocab_size=VOCABULARY, n_positions=64,
                                      resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=dropout, bos_token_id=0, eos_token_id=0,
-                                     initializer_range=0.1, attn_implementation=attention)
+                                     initializer_range=0.1)
     return transformers.GPT2LMHeadModel(config).train(dropout > 0)
 
 
@@ -62,7 +62,7 @@ def export(path, names, output, example, dropout=0.0):
 
 
 def train(tokens, schedule=None, dropout=0.0):
-    model = make_model(dropout, "eager" if dropout else "sdpa").double()  # eager: `masks` replaces the calls of its dropouts
+    model = make_model(dropout).double()
     optimizer = torch.optim.AdamW(model.parameters(), lr=OPTIMIZER["lr"], betas=tuple(OPTIMIZER["betas"]),
                                   eps=OPTIMIZER["eps"], weight_decay=OPTIMIZER["weight_decay"])
     scheduler = schedule and transformers.get_cosine_with_min_lr_schedule_with_warmup(

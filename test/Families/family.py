@@ -14,6 +14,7 @@ ADAMW = {"type": "adamw", "lr": 2e-3, "betas": [0.9, 0.95], "eps": 1e-8, "weight
 
 STEPS, BATCH = 6, 8
 ROWS = STEPS * BATCH
+DRAW_SEED = 7  # of the numbers that a program draws
 
 
 @dataclasses.dataclass
@@ -31,13 +32,13 @@ class Family:
     inputs: dict  # name -> tensor of ROWS rows, in the order of `loss`
     dims: dict  # name of an input -> name of each dimension, None where it is fixed
     optimizer: dict = dataclasses.field(default_factory=lambda: dict(SGD))
-    is_training: bool = False  # exported and trained in training form (batch norm, dropout of ratio 0)
+    is_training: bool = False  # exported and trained in training form (batch norm, dropout)
+    draws: bool = False  # drops, or draws otherwise: PyTorch draws what the program does
     couples: bool = False  # rows meet in loss or norms: cut runs are judged against PyTorch with the same cut
     logits: Logits | None = None
     spec: dict = dataclasses.field(default_factory=dict)  # keys that every composition needs
     old_spec: dict = dataclasses.field(default_factory=dict)  # keys that replace what the old exporter does not write
     dtype: torch.dtype = torch.float32  # of the exported file
-    is_exported_only: bool = False  # random operators: there is no trace
 
 
 def generator(seed):

@@ -23,12 +23,16 @@ import torch
 import xlc_export as package  # of the checkout; scripts/families has it on its path
 from safetensors.torch import save_file
 
+import drops
 import family as families_of
 import fresh
 import kinds
 import language
 import parts
 import vision
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "examples" / "gpt2"))
+import masks  # noqa: E402
 
 EXPORT_SECONDS = 240
 EXAMPLE_ROWS = 2
@@ -97,11 +101,13 @@ def train(family, dtype, pieces=1, seed=None):
     kind = torch.optim.SGD if family.optimizer["type"] == "sgd" else torch.optim.AdamW
     optimizer = kind(parameters, **options)
     losses, norms = [], []
-    for rows in zip(*(cast(family.inputs.values(), dtype)[i].split(families_of.BATCH) for i in range(len(family.inputs)))):
+    batches = zip(*(tensor.split(families_of.BATCH) for tensor in cast(family.inputs.values(), dtype)))
+    for step, rows in enumerate(batches, 1):
         optimizer.zero_grad(set_to_none=True)
         total = 0.0
         for piece in zip(*(tensor.chunk(pieces) for tensor in rows)):
-            loss = module(*piece) / pieces
+            with masks.drawn(families_of.DRAW_SEED, step) if family.draws else contextlib.nullcontext():
+                loss = module(*piece) / pieces
             loss.backward()
             total += loss.item()
         grads = [p.grad for p in parameters if p.grad is not None]
@@ -135,12 +141,13 @@ def trace(family, folder, pieces):
     if any(loss != loss for loss in exact[0]):  # the variance of one row: nothing to compare with
         raise ValueError(f"{family.name} in {pieces} pieces is not a number")
     suffix = "" if pieces == 1 else f"-{pieces}"
+    seed = {"init": {"seed": families_of.DRAW_SEED}} if family.draws else {}
     difference = {name: max((run[2][name].double() - value).abs().max().item() for run in rounded)
                   for name, value in exact[2].items()}
     (folder / f"trace{suffix}.json").write_text(json.dumps(
         {"steps": len(exact[0]), "global_batch": families_of.BATCH, "pieces": pieces, "optimizer": family.optimizer,
          "loss": exact[0], "grad_norm": exact[1], "loss_float32": furthest(0), "grad_norm_float32": furthest(1),
-         "parameter_difference": difference, "spec": family.spec, "old_spec": old_spec(family),
+         "parameter_difference": difference, "spec": {**family.spec, **seed}, "old_spec": old_spec(family),
          "couples": family.couples, "inputs": list(family.inputs),
          "loss_spec": family.logits.spec if family.logits else None}, indent=1))
     save_file({name: value.float().contiguous() for name, value in exact[2].items()}, folder / f"final{suffix}.safetensors")
@@ -169,7 +176,7 @@ def export(family, form, folder):
         return {"error": f"{type(error).__name__}: {error}"[-400:]}
     finally:
         signal.alarm(0)
-    return {"onnxruntime": None if form.is_logits else distance(family, path, names)}
+    return {"onnxruntime": None if form.is_logits or family.draws else distance(family, path, names)}
 
 
 def loss_of(spec):
@@ -227,9 +234,9 @@ def make(family, out, forms):
         if not row:
             row |= export(family, form, folder)
         if "error" not in row and "reference" not in row:
-            row["reference"] = None if family.is_exported_only else write_reference(family, form, folder)
+            row["reference"] = write_reference(family, form, folder)
         known.write_text(json.dumps(results, indent=1))
-    if not family.is_exported_only and not (folder / "trace.json").exists():
+    if not (folder / "trace.json").exists():
         state = families_of.make_module(family).state_dict()
         save_file({name: value.contiguous().clone() for name, value in state.items()}, folder / "initial.safetensors")
         for pieces in (2, 4, 8) if family.couples else ():
@@ -239,7 +246,7 @@ def make(family, out, forms):
 
 
 def all_families():
-    for module in (parts, language, vision, fresh, kinds):
+    for module in (parts, language, vision, fresh, kinds, drops):
         yield from module.families()
 
 

@@ -22,7 +22,7 @@ becomes a step of the size of the learning rate. Otherwise it says
 | word | meaning |
 |---|---|
 | refused | exit code 1 to 3 and a message, in the last column |
-| operator | refused by name: an operator that is not supported yet (recurrent networks, EmbeddingBag, dropout of ratio > 0) |
+| operator | refused by name: an operator that is not supported yet (recurrent networks, EmbeddingBag) |
 | — | the composition does not fit the model: pp without two units, tp that divides no heads |
 | exporter | the file does not hold what PyTorch trains; the last column says why |
 | chaos | PyTorch's own float32 is more than 1 % away from float64 (batch norms of very few values): nothing to compare with |
@@ -37,7 +37,7 @@ FORMS = {"loss": "`torch.onnx.export`", "loss-unoptimized": "`optimize=False`", 
          "logits": "logits, loss of the spec", "loss-xlc": "`xlc_export`", "loss-xlc-torchscript": "`xlc_export`, `dynamo=False`"}
 
 # Refusals of another issue: operators that are to come.
-OPERATOR = re.compile(r"operator that is not supported|\(Dropout\) drops elements")
+OPERATOR = re.compile(r"operator that is not supported")
 # Sound refusals of a composition, not of a file.
 INADMISSIBLE = re.compile(r"needs \d+ units, the model has|tp = \d+ (does not divide|divides no)|tp = \d+ .*heads")
 
