@@ -202,6 +202,11 @@ class Numbers(References):
         h = F.linear(x.double(), module.body.weight.double(), module.body.bias.double())
         self.assertAlmostEqual(found["loss"].item(), F.cross_entropy(h + cell(h[:, None])[0][:, 0], y).item(), places=12)
 
+    def test_none_of_a_file_that_draws_otherwise(self):
+        module = Call(lambda m, x, y: F.cross_entropy(m.body(x) * (torch.rand_like(x[:, :1]) < 0.5), y), body=nn.Linear(4, 3))
+        with self.assertRaisesRegex(xlc_export.NoReference, r"the file draws random numbers \(RandomUniformLike\)"):
+            self.make(module, rows())
+
 
 class Rows(References):
     def test_one_row_becomes_two(self):

@@ -50,6 +50,13 @@ def _draws(node):
     return mode is not None and (mode.const_value is None or bool(mode.const_value.numpy()))
 
 
+def kinds_of(path):
+    """Operators of a file that draw whatever a dropout does."""
+    import onnx
+
+    return sorted({node.op_type for node in onnx.load(path, load_external_data=False).graph.node} & NODES)
+
+
 def check(model, drawn):
     """Refuses a file in which fewer nodes draw than calls of the module did."""
     import onnx_ir as ir

@@ -13,7 +13,7 @@ import warnings
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from . import _evaluate, _inputs, _projections, _record, _refusals, _rows, _run, _safetensors
+from . import _draws, _evaluate, _inputs, _projections, _record, _refusals, _rows, _run, _safetensors
 from ._inputs import NoReference
 
 VERSION = 1
@@ -39,7 +39,7 @@ def reference(module, args, path, *, kwargs=None, loss=None, labels=None, input_
     was. Returns the path of the reference; raises NoReference.
     """
     args = (args,) if isinstance(args, torch.Tensor) else tuple(args)
-    _refuse(module, loss, labels)
+    _refuse(module, loss, labels, path)
     leaves, structure = tree_flatten((args, dict(kwargs or {})))
     graph = _inputs.graph_inputs(path)
     places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
@@ -116,13 +116,15 @@ def beside_export(module, args, path, is_wanted, **options):
         warnings.warn(f"no reference is written beside {path}: {error} (reference=False: none is wanted)")
 
 
-def _refuse(module, loss, labels):
+def _refuse(module, loss, labels, path):
     if not isinstance(module, torch.nn.Module):
         raise NoReference(f"a reference needs a torch.nn.Module, not {type(module).__name__}")
     if (loss is None) != (labels is None):
         raise NoReference("loss= and labels= come together: a function of logits and labels, and rows of labels")
     for reason in _refusals.without_values(module):
         raise NoReference(reason)
+    if kinds := _draws.kinds_of(path):
+        raise NoReference(f"the file draws random numbers ({', '.join(kinds)}), and PyTorch would draw others: dropouts alone can be off")
 
 
 # --- runs
