@@ -35,7 +35,7 @@ NARROW_LOSS, NARROW_NORM = 2e-2, 2e-1  # of sixteen bits, or so many times what 
 COARSER = {"bf16": 2**16, "fp16": 2**13}
 # A fixed scale: the first one that PyTorch tries skips steps.
 PRECISIONS = {"bf16": "bf16", "fp16": {"compute": "fp16", "loss_scale": 256}}
-LOST = re.compile("export|the file does not|taken as")  # in warnings
+LOST = re.compile("export|the file does not|taken as|forgets")  # in warnings
 NOISE = 3  # times what PyTorch's own float32 is away, where that is more
 ADAM_OUTLIERS = 12  # elements that Adam may amplify, see docs/Families.md
 

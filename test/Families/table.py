@@ -28,7 +28,7 @@ becomes a step of the size of the learning rate. Otherwise it says
 | chaos | PyTorch's own float32 is more than 1 % away from float64 (batch norms of very few values): nothing to compare with |
 | warned | another run than PyTorch's, with a warning of what the file has lost: in the last column |
 | **wrong**, **internal** | a defect |
-| (empty) | not run yet |
+| (empty) | not run yet; under `reference`, a file that has none, as it draws otherwise than by dropouts |
 
 Where rows of a batch meet (batch norm, contrastive losses, a root of a mean), a cut run has `loss: {scope: micro_batch}` and is
 judged against PyTorch with the same cut. Compositions: """
