@@ -8,7 +8,8 @@
 //   instance_norm that keeps running averages       InstanceNormalization, which keeps none (a warning)
 //
 // Each is refused: the nodes alone describe another model. A Dropout that lacks its training_mode
-// (dynamo=False writes so the dropout of attention) drops where another node of the file trains.
+// (dynamo=False writes so the dropout of attention, and optimize=False) drops where another node of the file trains, or its
+// call has a probability: modules pass one on in training alone.
 #include "TracedCalls.h"
 
 #include "BatchNorms.h"
@@ -32,17 +33,29 @@ struct Argument {
 
 constexpr StringLiteral byExport = "export the model with xlc_export, or write the mean as a sum over a count";
 
+constexpr StringLiteral attentionTarget = "aten.scaled_dot_product_attention.default";
+
 constexpr Argument arguments[] = {
     {"cross_entropy", "aten.cross_entropy_loss.default", "label_smoothing", 5, "SoftmaxCrossEntropyLoss", "Mul", "",
      "export the model with xlc_export, or compute the smoothed loss from log_softmax in the model"},
-    {"scaled_dot_product_attention", "aten.scaled_dot_product_attention.default", "dropout_p", 4, "Softmax", "Dropout",
-     "", "export the model with xlc_export, or with attn_implementation=\"eager\""},
+    {"scaled_dot_product_attention", attentionTarget, "dropout_p", 4, "Softmax", "Dropout", "",
+     "export the model with xlc_export, or with attn_implementation=\"eager\""},
     {"avg_pool2d", "aten.avg_pool2d.default", "divisor_override", 6, "AveragePool", "Mul", "",
      "export the model with xlc_export, or multiply the mean in the model"},
     {"avg_pool3d", "aten.avg_pool3d.default", "divisor_override", 6, "AveragePool", "Mul", "",
      "export the model with xlc_export, or multiply the mean in the model"},
     {"index_reduce", "aten.index_reduce.default", "reduce", 4, "ScatterElements", "Div", "mean", byExport},
 };
+
+bool isNothing(StringRef value) {
+  double number = 1;
+  return value.empty() || value == "None" || (!value.getAsDouble(number) && number == 0);
+}
+
+/// Whether the call of attention that a Dropout is of drops, whatever the node says of its mode.
+bool isDroppingCall(const Node &node) {
+  return node.op == "Dropout" && node.call.target == attentionTarget && !isNothing(node.call.find(4, "dropout_p"));
+}
 
 class CallCheck {
 public:
@@ -66,9 +79,7 @@ public:
 
 private:
   static bool isGiven(StringRef value, const Argument &argument) {
-    double number = 1;
-    bool isNothing = value.empty() || value == "None" || (!value.getAsDouble(number) && number == 0);
-    return argument.only.empty() ? !isNothing : value == argument.only;
+    return argument.only.empty() ? !isNothing(value) : value == argument.only;
   }
 
   void checkArgument(const Argument &argument) {
@@ -122,8 +133,8 @@ private:
            (name.empty() || (name.consume_front("_") && all_of(name, [](char c) { return isDigit(c); })));
   }
 
-  /// ONNX reads a Dropout without training_mode as one that drops nothing, and the old exporter forgets the mode of
-  /// attention's. Where another node trains, the model was in training mode.
+  /// ONNX reads a Dropout without training_mode as one that drops nothing, and exporters forget the mode of attention's.
+  /// Where another node trains, or the call drops, the model was in training mode.
   void checkDropouts() {
     std::vector<std::string> names;
     for (const Node &node : model.nodes)
@@ -133,7 +144,7 @@ private:
       return;
     const Node *training = findTraining(model);
     std::string what = listNames(names) + (names.size() == 1 ? " is a Dropout" : " are Dropouts") +
-                       " with a ratio and without training_mode, which dynamo=False forgets: ";
+                       " with a ratio and without training_mode, which the exporter forgets: ";
     if (training)
       diagnostics.note(what + "elements are dropped there, as " + training->describe() + " trains");
     else
@@ -162,7 +173,7 @@ private:
 const Node *xlc::onnx::findTraining(const Model &model) {
   for (const Node &node : model.nodes)
     if ((node.op == "BatchNormalization" && isTrainingForm(node, node.opset)) ||
-        (node.op == "Dropout" && node.hasInput(2)))
+        (node.op == "Dropout" && node.hasInput(2)) || isDroppingCall(node))
       return &node;
   return nullptr;
 }
