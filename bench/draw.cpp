@@ -119,7 +119,7 @@ template <typename Run> double secondsOf(Run run) {
 } // namespace
 
 int main(int count, char **arguments) {
-  int repetitions = count > 1 ? std::max(1, std::atoi(arguments[1])) : 20;
+  int repetitions = count > 1 ? (int)std::max(1L, std::strtol(arguments[1], nullptr, 10)) : 20;
   test::CompiledKernel kernel(textOfDropout());
   std::vector<float> x(elements), byKernel(elements), byLoop(elements);
   for (int64_t i = 0; i < elements; ++i)

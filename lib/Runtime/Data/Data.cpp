@@ -90,7 +90,8 @@ std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice) 
     try {
       for (const std::string &path : findTokenFiles(streamFiles(plan, choice)))
         files.push_back({path, "a file of tokens"});
-    } catch (const Rejected &) { // Data says so
+    } catch (const Rejected &) {
+      return files; // Data says why
     }
   return files;
 }
