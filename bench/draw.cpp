@@ -2,9 +2,10 @@
 //
 //     bench-draw [REPETITIONS]
 //
-// y = dropout(x, 0.1) of 16,384 floats in the cache, on one core: as a program computes it, by the kernel that Lower makes of the
-// small ops that Import writes, and by a loop that draws sixteen counters at a time for their 64 elements. The two take turns; the
-// best repetition of each counts. Prints both in elements per second, and the kernel over the loop; ends with 1 where that is below 0.5.
+// y = dropout(x, 0.1) of 16,384 floats in the cache, on one core: as a program computes it, by the kernel that Lower
+// makes of the small ops that Import writes, and by a loop that draws sixteen counters at a time for their 64
+// elements. The two take turns; the best repetition of each counts. Prints both in elements per second, and the
+// kernel over the loop; ends with 1 where that is below 0.5.
 #include "CompiledKernel.h"
 
 #include "xlc/Runtime/Dropout.h"

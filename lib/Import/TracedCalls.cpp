@@ -8,8 +8,8 @@
 //   instance_norm that keeps running averages       InstanceNormalization, which keeps none (a warning)
 //
 // Each is refused: the nodes alone describe another model. A Dropout that lacks its training_mode
-// (dynamo=False writes so the dropout of attention, and optimize=False) drops where another node of the file trains, or its
-// call has a probability: modules pass one on in training alone.
+// (dynamo=False writes so the dropout of attention, and optimize=False) drops where another node of the file trains,
+// or its call has a probability: modules pass one on in training alone.
 #include "TracedCalls.h"
 
 #include "BatchNorms.h"
@@ -133,8 +133,8 @@ private:
            (name.empty() || (name.consume_front("_") && all_of(name, [](char c) { return isDigit(c); })));
   }
 
-  /// ONNX reads a Dropout without training_mode as one that drops nothing, and exporters forget the mode of attention's.
-  /// Where another node trains, or the call drops, the model was in training mode.
+  /// ONNX reads a Dropout without training_mode as one that drops nothing, and exporters forget the mode of
+  /// attention's. Where another node trains, or the call drops, the model was in training mode.
   void checkDropouts() {
     std::vector<std::string> names;
     for (const Node &node : model.nodes)

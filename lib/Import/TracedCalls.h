@@ -9,8 +9,8 @@ namespace xlc::onnx {
 /// Refuses what a call in PyTorch did and its nodes do not.
 void checkTracedCalls(const Model &model, FileDiagnostics &diagnostics);
 
-/// The first node in the form of training: a Dropout with its mode or of a call that drops, a batch norm with statistics of
-/// the batch; or null.
+/// The first node in the form of training: a Dropout with its mode or of a call that drops, a batch norm with
+/// statistics of the batch; or null.
 const Node *findTraining(const Model &model);
 
 } // namespace xlc::onnx

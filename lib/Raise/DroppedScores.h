@@ -2,8 +2,9 @@
 //
 //     words = graph.random_bits %element, %key, %site        %element = %sample * F + sum of iotas * strides
 //
-// The op counts the scores of a head of a sample from `first`, row by row. So the iotas along keys and queries must have the
-// strides 1 and `keys`; what else makes up %element, along the batch and heads and by the sample, is `first`.
+// The op counts the scores of a head of a sample from `first`, row by row. So the iotas along keys and queries must
+// have the strides 1 and `keys`; what else makes up %element, along the batch and heads and by the sample, is
+// `first`.
 #ifndef XLC_LIB_RAISE_DROPPEDSCORES_H
 #define XLC_LIB_RAISE_DROPPEDSCORES_H
 

@@ -95,14 +95,6 @@ std::string describeTypes(const std::map<std::string, int64_t> &types) {
   return text;
 }
 
-/// Why attention is no kernel of a library.
-void printAttention(const PlanReport &report, Table &table) {
-  if (!report.splitsAttention())
-    return;
-  table.title("attention (spec: runtime.attention)");
-  table.row("products", "", "it drops probabilities, of which the library would draw others on another layout");
-}
-
 /// What mixed precision saves: the same spec in float32 beside it.
 void printPrecision(const PlanReport &report, Table &table) {
   if (!report.wide)
@@ -273,7 +265,9 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
   printChunk(report, table);
   printZero(report, table);
   printPrecision(report, table);
-  printAttention(report, table);
+  if (report.splitsAttention())
+    table.title("attention (spec: runtime.attention)"),
+        table.row("products", "", "it drops probabilities, of which the library would draw others on another layout");
   std::vector<const GroupReport *> shown = listShown(report, isVerbose);
   if (report.groups.size() > kFullStages)
     printStages(report, out);

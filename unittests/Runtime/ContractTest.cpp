@@ -209,7 +209,8 @@ TEST(Contract, LargeProductsOfBf16TakeOperandsWithGaps) {
       }
 }
 
-/// A deep right operand is packed in pieces; sums that are rounded in the end are made aside. Large... : see AttentionTest.cpp.
+/// A deep right operand is packed in pieces; sums that are rounded in the end are made aside. Large... : see
+/// AttentionTest.cpp.
 TEST(Contract, LargeProductsOfBf16AreDoneInPieces) {
   for (FloatType result : {FloatType::F32, FloatType::BF16}) {
     ContractShape s = largeShape(48, 2048, 9001, 0, result);

@@ -17,7 +17,8 @@ TEST(Philox, GivesTheKnownAnswersOfRandom123) {
             (Four{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-/// The words that the sites of a model draw in step 1 under seed 7, as sites.json of test/Inputs/models/dropout-* have them.
+/// The words that the sites of a model draw in step 1 under seed 7, as sites.json of test/Inputs/models/dropout-* have
+/// them.
 TEST(Philox, SitesDrawTheWordsOfTheDefinition) {
   const uint32_t expected[8][8] = {
       {2311184228, 1236672016, 3976094848, 1689519094, 3544889349, 1034828281, 620587141, 706302364},

@@ -187,7 +187,8 @@ template <class E> LogicalResult AttentionRules<E>::attentionBackward(Evaluation
       if (!isSameSaved(again[x], out.elements[query * heads.width + x]))
         return op.emitOpError("the saved output is not that of q, k and v");
 
-    // dP = M dout V^T, M what dropout multiplies by; dS = P (dP - sum P dP). The sum is that of dout and out too, which may be rounded to sixteen bits.
+    // dP = M dout V^T, M what dropout multiplies by; dS = P (dP - sum P dP). The sum is that of dout and out too,
+    // which may be rounded to sixteen bits.
     const E *cotangent = &dout.elements[query * heads.width];
     ArrayRef<E> p = row.elements;
     dp.assign(p.size(), E());

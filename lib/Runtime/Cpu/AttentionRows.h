@@ -30,8 +30,9 @@ void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded
 /// The mean of n values under weights that need not sum to one; n is a multiple of rowLanes.
 double meanRow(const float *weights, const float *values, int64_t n);
 
-/// The factors of n probabilities of which a Dropout keeps some: `scale` where the random word of element `first` + i of
-/// the subsequence is at least `firstKept`, else 0. `factors` has room for keptRoom(n) floats; returns where they begin in it.
+/// The factors of n probabilities of which a Dropout keeps some: `scale` where the random word of element `first` + i
+/// of the subsequence is at least `firstKept`, else 0. `factors` has room for keptRoom(n) floats; returns where they
+/// begin in it.
 struct KeptWords {
   uint64_t key, subsequence;
   uint32_t firstKept;

@@ -81,8 +81,8 @@ Exit guard(const std::function<Exit()> &work) {
   }
 }
 
-/// As many steps as see every row of the epochs: where they fill no whole number of steps, the last one goes on with the
-/// first rows of the epoch that follows.
+/// As many steps as see every row of the epochs: where they fill no whole number of steps, the last one goes on with
+/// the first rows of the epoch that follows.
 static uint64_t countSteps(const Plan &plan, const Options &options, const Data &data) {
   uint64_t rows = 0;
   if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
@@ -222,8 +222,8 @@ void Crew::evaluate(int rank, uint64_t step, Pulse *pulse) {
   context.fabric.meet(pulse);
 }
 
-/// Tells what a step came to, which took from `begin` on. Returns when the next one's time begins: what this rank waits for
-/// others at the end of a step is of the next one's.
+/// Tells what a step came to, which took from `begin` on. Returns when the next one's time begins: what this rank
+/// waits for others at the end of a step is of the next one's.
 int64_t Crew::endStep(int rank, uint64_t step, int64_t begin) {
   (world.pulses() + (uint64_t)rank * pulsesPerRank)->set(Pulse::Works); // a device that hangs is waited for here
   if (rank == findPublisher(plan))
