@@ -52,7 +52,10 @@ bool DroppedScores::readSum(FactoredValue value, int64_t factor) {
     return true;
   }
   numbers.push_back({value, factor});
-  return isa<BlockArgument>(value.value);
+  FactorList inRow = factors.expand(scores.key), ofNumber = factors.flatten(value);
+  llvm::append_range(inRow, factors.expand(scores.query));
+  return isa<BlockArgument>(value.value) &&
+         llvm::none_of(ofNumber, [&](int part) { return llvm::is_contained(inRow, part); });
 }
 
 void DroppedScores::splitIota(graph::IotaOp iota, const FactoredValue &value, int64_t factor) {

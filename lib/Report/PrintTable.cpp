@@ -267,7 +267,7 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
   printPrecision(report, table);
   if (report.splitsAttention())
     table.title("attention (spec: runtime.attention)"),
-        table.row("products", "", "it drops probabilities, of which the library would draw others on another layout");
+        table.row("products", "", "the library's own kernel would drop other probabilities on another layout");
   std::vector<const GroupReport *> shown = listShown(report, isVerbose);
   if (report.groups.size() > kFullStages)
     printStages(report, out);

@@ -71,8 +71,9 @@ template <class E> struct Attention {
 
   /// What the probability of key j has as its factor in the product with v: 1 / (1 - ratio), or 0 where it is dropped.
   E keptFactor(int64_t b, int64_t i, int64_t h, int64_t j) const {
-    const int64_t *head = &draws->elements[(b * heads + h) * runtime::kHeadDraws];
-    uint32_t word = runtime::drawWord(head[0] + i * keys + j, head[2], head[1]);
+    const int64_t *numbers = &draws->elements[(b * heads + h) * runtime::kHeadDraws];
+    runtime::HeadDraws head{numbers[0], numbers[1], numbers[2]};
+    uint32_t word = runtime::drawWord(head.first + i * keys + j, head.subsequence, head.key);
     return word >= firstKept ? keptScale : E();
   }
   /// The probabilities, or gradients of them, of the keys that are kept; all where nothing is dropped.

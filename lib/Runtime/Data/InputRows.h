@@ -15,7 +15,7 @@ struct Blocks {
   char stored[bytes], converted[bytes];
 };
 
-/// Where rows go: to memory in which they follow each other, which spares a copy, or block by block to who takes them.
+/// Receives rows: in memory, one after the other, which saves a copy, or as blocks that a function takes.
 class RowSink {
 public:
   explicit RowSink(char *memory) : memory(memory) {}
