@@ -1,8 +1,9 @@
 // From the global @micro_batch to that of one rank: every op is written with its local shapes, and what brings its
 // operands to the layouts that it needs before it.
 //
-// A piece of a value that is whole on every rank and only moves elements (a broadcast bias, a constant) is made as a
-// piece from the start, instead of made whole and cut; what nobody needs any more goes.
+// A piece of a value that is whole on every rank and only moves elements (a broadcast bias, a constant), or follows
+// element by element from places, constants and inputs (a mask that is drawn), is made as a piece from the start,
+// instead of made whole and cut; what nobody needs any more goes.
 #include "LocalOps.h"
 #include "Search.h"
 #include "xlc/Dialect/Graph/Signature.h"
@@ -16,11 +17,25 @@ using namespace xlc::graph;
 
 namespace {
 
+/// Values that follow element by element from inputs, places and constants: to make a piece of one takes no more than
+/// its share of the work.
+DenseSet<Value> findGivenValues(func::FuncOp function) {
+  DenseSet<Value> given;
+  for (BlockArgument argument : function.getArguments())
+    if (Argument(argument).getInput())
+      given.insert(argument);
+  for (Operation &op : function.front())
+    if ((op.getNumOperands() == 0 || isMovement(&op) || op.hasTrait<Elementwise>() || isa<ConcatOp>(op)) &&
+        llvm::all_of(op.getOperands(), [&](Value operand) { return given.contains(operand); }))
+      given.insert_range(op.getResults());
+  return given;
+}
+
 class Partitioner {
 public:
   Partitioner(const Problem &problem, const Propagation &propagation)
       : problem(problem), propagation(propagation), function(problem.function), builder(function),
-        localOps(builder, problem.tp), attributes(*local.function) {}
+        given(findGivenValues(function)), localOps(builder, problem.tp), attributes(*local.function) {}
 
   LocalProgram run() {
     Block *global = &function.front();
@@ -108,10 +123,10 @@ private:
     return local;
   }
 
-  /// A piece of a moved value, moved from pieces of its operands.
+  /// A piece of a value that is moved or given, from pieces of its operands.
   Value makePiece(Value value, const Layout &to, Operation *user) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isMovement(op) ||
+    if (!op || !(isMovement(op) || given.contains(value)) ||
         !llvm::all_of(op->getOperands(), [&](Value operand) { return propagation.layoutOf(operand).isReplicated(); }))
       return {};
     std::optional<Spread> pieces = spread(op, {op->getNumOperands(), to, problem.tp});
@@ -155,6 +170,7 @@ private:
   LocalProgram local{func::FuncOp(function).cloneWithoutRegions(), llvm::DenseMap<Operation *, Operation *>()};
   Block *body = nullptr;
   OpBuilder builder;
+  const DenseSet<Value> given;
   DenseMap<Value, SmallVector<Version, 2>> known;
   LocalOps localOps;
   graph::SignatureAttributes attributes;
