@@ -103,11 +103,12 @@ private:
   /// A sum that is a gradient of one parameter and read for that of another (LoRA) is rounded for the second alone.
   bool isWholeGradient(Value value) { return value.getDefiningOp<ContractOp>() && rounding.isGradient(value); }
 
-  /// A movement moves narrow elements where its result is to be narrow, or all that it moves is.
+  /// A movement moves narrow elements where its result is to be narrow, or all that it moves is. One that is a gradient, and
+  /// is read for another too, moves them as they are, and is rounded behind.
   bool movesNarrow(Operation *op) {
     Value result = op->getResult(0);
     if (!isWide(result) || rounding.isRounded(result))
-      return isWide(result);
+      return isWide(result) && !rounding.isGradient(result);
     bool hasFloats = false;
     for (Value operand : op->getOperands()) {
       if (!isFloat(operand))

@@ -159,7 +159,7 @@ void Rounding::demand(Operation *op) {
   else if (auto attention = dyn_cast<AttentionBackwardOp>(op))
     wanted = {attention.getQ(), attention.getK(), attention.getV(), attention.getOut(), attention.getDout()};
   else if (is == Class::Product || is == Class::Convolution ||
-           (is == Class::Movement && rounded.contains(op->getResult(0))))
+           (is == Class::Movement && rounded.contains(op->getResult(0)) && !gradients.contains(op->getResult(0))))
     wanted = llvm::to_vector(op->getOperands());
   else if (op->hasTrait<CrossEntropy>())
     wanted = {op->getOperand(0)};
