@@ -36,5 +36,6 @@ FailureOr<std::string> xlc::writeSafetensors(runtime::OutputFile &file, ArrayRef
       return emitError(loc) << "'" << tensor.name << "' has " << bytes << " bytes, " << os.tell() - begin
                             << " were written";
   }
-  return writer.finish();
+  writer.finish();
+  return writer.digest();
 }

@@ -157,6 +157,18 @@ void describeData(const Compilation &compilation, plan::PlanT &plan) {
     plan.dataset->stream->files.push_back(absolute(file));
 }
 
+void describeCheckpoints(const Spec &spec, plan::PlanT &plan) {
+  if (!spec.checkpoint)
+    return;
+  const CheckpointSpec &given = *spec.checkpoint;
+  plan.checkpoints = std::make_unique<plan::CheckpointsT>();
+  plan.checkpoints->dir = absolute(given.dir);
+  plan.checkpoints->every_steps = (uint64_t)given.everySteps.value_or(0);
+  plan.checkpoints->every_seconds = given.everySeconds.value_or(0);
+  plan.checkpoints->keep = (uint64_t)given.keep, plan.checkpoints->keep_every = (uint64_t)given.keepEvery.value_or(0);
+  plan.checkpoints->stops = given.stops;
+}
+
 void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
   func::FuncOp function = graph::Entry::find(*compilation.unpartitioned, graph::Purpose::train).getFunction();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -243,6 +255,8 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   plan->overlap = compilation.spec.overlaps();
   plan->deterministic = compilation.spec.isDeterministic;
   plan->seed = compilation.spec.init.seed;
+  plan->optimizer = compilation.spec.optimizer.rule->name.str();
+  plan->precision = compilation.spec.precision.getName().str();
   plan->outside = mostOutside(compilation);
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);
@@ -250,6 +264,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   describeLossScale(module, *plan);
   describeInputs(compilation, *plan);
   describeData(compilation, *plan);
+  describeCheckpoints(compilation.spec, *plan);
   describeTraffic(module, *plan);
   return plan;
 }

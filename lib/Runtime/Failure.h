@@ -18,11 +18,11 @@
 namespace xlc::runtime {
 
 /// Exit codes of the training program. README.md has the table.
-enum class Exit { Done = 0, Rejected = 1, Usage = 2, RankFailed = 5, NonFinite = 7, Internal = 70 };
+enum class Exit { Done = 0, Rejected = 1, Usage = 2, RankFailed = 5, NoCheckpoint = 6, NonFinite = 7, Internal = 70 };
 
 /// The exit code of a failed job, as another process sent it; RankFailed in place of a code that no failure has.
 constexpr Exit failureOf(uint64_t code) {
-  for (Exit known : {Exit::Rejected, Exit::Usage, Exit::NonFinite, Exit::Internal})
+  for (Exit known : {Exit::Rejected, Exit::Usage, Exit::NoCheckpoint, Exit::NonFinite, Exit::Internal})
     if (code == (uint64_t)known)
       return known;
   return Exit::RankFailed;
@@ -30,6 +30,11 @@ constexpr Exit failureOf(uint64_t code) {
 
 /// The user's files or options do not fit: exit 1. Several complaints are lines of one message.
 struct Rejected : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// There is no checkpoint that could be resumed, though one was asked for: exit 6.
+struct NoCheckpoint : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -97,9 +102,18 @@ private:
 /// What one rank asks of all: that the job ends, or how it goes on. Words only grow, and whenever all ranks meet, all see the largest
 /// that one of them had. All zero at first.
 struct Request {
-  std::atomic<uint64_t> signal;        ///< of those that asked
-  std::atomic<uint64_t> lastStep;      ///< after which the job ends; 0: after all
-  std::atomic<uint64_t> captureFailed; ///< 1: steps are no graphs, since one of a rank cannot be captured
+  std::atomic<uint64_t> signal;           ///< of those that asked
+  std::atomic<uint64_t> lastStep;         ///< after which the job ends; 0: after all
+  std::atomic<uint64_t> captureFailed;    ///< 1: steps are no graphs, since one of a rank cannot be captured
+  std::atomic<uint64_t> checkpoint;       ///< 1 + the step after which one is written
+  std::atomic<uint64_t> checkpointFailed; ///< 1 + the step of the last that could not be
+  std::atomic<uint64_t> damaged;          ///< how many of the checkpoints that could be resumed are of no use
+  std::atomic<uint64_t> isSpoiled;        ///< 1: a step has failed, and there is nothing to be kept
+
+  /// All of them.
+  static constexpr std::atomic<uint64_t> Request::*words[] = {
+      &Request::signal,           &Request::lastStep, &Request::captureFailed, &Request::checkpoint,
+      &Request::checkpointFailed, &Request::damaged,  &Request::isSpoiled};
 
   static void raise(std::atomic<uint64_t> &word, uint64_t value) {
     for (uint64_t was = word.load(); was < value && !word.compare_exchange_weak(was, value);)

@@ -1,4 +1,5 @@
-// What a spec says of its data: that a source names something, and that a stream of tokens says what it is for.
+// What a spec says of its data: that a source names something, and that a stream of tokens says what it is for. And of
+// checkpoints, that there is a folder for them.
 #include "CrossChecks.h"
 
 using namespace llvm;
@@ -67,6 +68,13 @@ void checkRows(const Spec &spec, const RowsSpec &rows, StringRef path, SpecError
 void checkData(Spec &spec, SpecErrors &errors) {
   checkRows(spec, spec.data.train, "data.train", errors);
   checkRows(spec, spec.data.validation, "data.validation", errors);
+}
+
+void checkCheckpoint(Spec &spec, SpecErrors &errors) {
+  if (!isGiven(spec, "checkpoint") || (spec.checkpoint && !spec.checkpoint->dir.empty()))
+    return;
+  errors.error(spec.where("checkpoint"), "checkpoint needs dir, the folder that checkpoints are written to");
+  errors.note({}, "checkpoint: {dir: checkpoints, every: 1000} would do, for example");
 }
 
 } // namespace xlc::spec

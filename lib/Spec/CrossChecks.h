@@ -26,8 +26,9 @@ void checkScheduleKeys(Spec &spec, SpecErrors &errors);
 void checkScheduledSteps(Spec &spec, SpecErrors &errors);
 void checkLeastRate(Spec &spec, SpecErrors &errors);
 void checkClipping(Spec &spec, SpecErrors &errors);
-// CheckData.cpp: what is trained and evaluated on
+// CheckData.cpp: what is trained and evaluated on, and where checkpoints go
 void checkData(Spec &spec, SpecErrors &errors);
+void checkCheckpoint(Spec &spec, SpecErrors &errors);
 
 // CheckDevices.cpp: what the devices of the cluster have and do
 void checkDevice(Spec &spec, SpecErrors &errors);

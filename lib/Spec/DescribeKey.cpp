@@ -84,6 +84,10 @@ std::string describe(const Key &key) {
     return "auto, a number of units or a size with a unit";
   case Kind::Folder:
     return "a folder or a mapping";
+  case Kind::Directory:
+    return "a folder";
+  case Kind::StepsOrTime:
+    return "a number of steps, or a time with its unit (30s, 10min, 2h)";
   case Kind::NpyFile:
     return "a .npy file";
   case Kind::Files:

@@ -293,7 +293,7 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.target = v.text; }},
 };
 
-// Behind those of data (DataKeys.cpp).
+// Behind those of data and of checkpoints (DataKeys.cpp, CheckpointKeys.cpp).
 const Key lastRows[] = {
   {"runtime", Kind::Section, any, "", "", "How the program runs.", nullptr},
   {"runtime.overlap", Kind::Choice, any, "inline|threads", "threads with a `cluster.device` that is no CPU, else inline",
@@ -315,7 +315,6 @@ const Key lastRows[] = {
    "Which residuals are computed again rather than kept; those that cost next to nothing always are "
    "(constants, views, masks).", nullptr},
   {"offload", Kind::Unsupported, any, "", "", "What lives in host memory.", nullptr},
-  {"checkpoint", Kind::Unsupported, any, "", "", "Where, how often and how many checkpoints are kept.", nullptr},
 };
 // clang-format on
 
@@ -331,6 +330,7 @@ ArrayRef<Key> keyTable() {
   static const std::vector<Key> all = [] {
     std::vector<Key> joined(std::begin(table), std::end(table));
     append_range(joined, dataKeys());
+    append_range(joined, checkpointKeys());
     append_range(joined, lastRows);
     // How parameters are updated comes before precision.
     auto next = find_if(joined, [](const Key &key) { return key.path == "precision"; });

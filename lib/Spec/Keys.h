@@ -35,6 +35,8 @@ enum class Kind {
   Bytes,            ///< a size with a unit, within Key::range
   BytesUnitsOrAuto, ///< a size with a unit, a count without, or auto
   Folder,           ///< a path, relative to the spec file
+  Directory,        ///< the same, and no mapping
+  StepsOrTime,      ///< a count of steps within Key::range, or a time with its unit: 10min
   NpyFile,          ///< a path that ends in .npy, relative to the spec file
   Files,            ///< a path or a pattern, or a list of them, relative to the spec file
   Unsupported,      ///< known by name, refused
@@ -58,7 +60,7 @@ inline constexpr Range fraction = {.low = 0, .high = 1, .excludesHigh = true};
 
 /// What a row's setter gets: the fields that its kind fills, the others empty.
 struct Value {
-  enum class Form { Plain, Auto, Bytes, File } form = Form::Plain; ///< which of the alternatives was written
+  enum class Form { Plain, Auto, Bytes, File, Time } form = Form::Plain; ///< which of the alternatives was written
   int64_t integer = 0;
   double number = 0;
   bool boolean = false;
@@ -89,8 +91,9 @@ Device describedDevice();
 
 /// The rows of OptimizerKeys.cpp.
 llvm::ArrayRef<Key> optimizerKeys();
-/// The rows below `data` (DataKeys.cpp).
+/// The rows below `data` (DataKeys.cpp) and `checkpoint` (CheckpointKeys.cpp).
 llvm::ArrayRef<Key> dataKeys();
+llvm::ArrayRef<Key> checkpointKeys();
 
 /// All rows, in the order of the documentation.
 llvm::ArrayRef<Key> keyTable();

@@ -91,7 +91,8 @@ private:
     }
     value->name = node.key;
     value->location = node.location;
-    if (row.kind == Kind::Folder || row.kind == Kind::NpyFile || value->form == Value::Form::File)
+    if (row.kind == Kind::Folder || row.kind == Kind::Directory || row.kind == Kind::NpyFile ||
+        value->form == Value::Form::File)
       value->text = besideSpec(value->text);
     if (row.kind == Kind::Files)
       for (std::string &path : value->texts)

@@ -34,6 +34,7 @@ struct Reader {
   bool readFiles(const YamlNode &node, std::vector<std::string> &result);
   bool readNameLists(const YamlNode &node, std::vector<std::vector<std::string>> &result);
   bool readPrefetch(const YamlNode &node, Value &result);
+  bool readStepsOrTime(const YamlNode &node, Value &result);
   bool read(const YamlNode &node, Value &result);
 };
 
@@ -200,6 +201,21 @@ bool Reader::readPrefetch(const YamlNode &node, Value &result) {
   return readBytes(node, result.integer);
 }
 
+bool Reader::readStepsOrTime(const YamlNode &node, Value &result) {
+  if (isPlain(node) && looksLikeInteger(node.text))
+    return readInteger(node, result.integer);
+  constexpr std::pair<StringLiteral, double> units[] = {{"min", 60}, {"h", 3600}, {"s", 1}};
+  StringRef number = node.text;
+  for (auto [unit, seconds] : units)
+    if (isPlain(node) && number.consume_back(unit)) {
+      result.form = Value::Form::Time;
+      number = number.rtrim();
+      return looksLikeNumber(number) && !number.getAsDouble(result.number) && std::isfinite(result.number) &&
+             (result.number *= seconds) > 0;
+    }
+  return false;
+}
+
 bool Reader::read(const YamlNode &node, Value &result) {
   switch (key.kind) {
   case Kind::Integer:
@@ -227,6 +243,7 @@ bool Reader::read(const YamlNode &node, Value &result) {
     return readChoiceOrFile(node, ".yaml", result);
   case Kind::Text:
   case Kind::Folder:
+  case Kind::Directory:
   case Kind::NpyFile:
     return readText(node, result.text);
   case Kind::Files:
@@ -242,6 +259,8 @@ bool Reader::read(const YamlNode &node, Value &result) {
   case Kind::BytesUnitsOrAuto:
     result.form = Value::Form::Auto;
     return isAuto(node) || (result.form = Value::Form::Plain, readPrefetch(node, result));
+  case Kind::StepsOrTime:
+    return readStepsOrTime(node, result);
   case Kind::Section:
   case Kind::Sections:
   case Kind::Names:

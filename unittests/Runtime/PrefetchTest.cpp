@@ -55,8 +55,9 @@ protected:
 TEST_P(PrefetchOf, GivesWhatALoadReads) {
   constexpr uint64_t steps = 7;
   Data data(plan, {{}, "", 5});
-  Prefetch prefetch(plan, data, steps, stop);
-  prefetch.start(0, ranks);
+  Prefetch prefetch(plan, data, stop);
+  prefetch.reserve(0, ranks);
+  prefetch.start(0, steps);
   EXPECT_EQ(prefetch.bytesOf(0), 2 * microBatches * micro * (elements * 4 + 8));
   for (uint64_t step = 0; step < steps + 1; ++step) // one more than it reads ahead for
     for (int rank = 0; rank < (int)ranks; ++rank)
@@ -67,8 +68,9 @@ TEST_P(PrefetchOf, GivesWhatALoadReads) {
 
 TEST_P(PrefetchOf, ALoadOutOfOrderIsReadThen) {
   Data data(plan, {{}, "", 5});
-  Prefetch prefetch(plan, data, 7, stop);
-  prefetch.start(0, ranks);
+  Prefetch prefetch(plan, data, stop);
+  prefetch.reserve(0, ranks);
+  prefetch.start(0, 7);
   for (uint64_t step : {3, 0, 5, 1})
     EXPECT_EQ(take(prefetch, 1, step, 1, 0), take(data, 1, step, 1, 0));
 }
@@ -76,7 +78,7 @@ TEST_P(PrefetchOf, ALoadOutOfOrderIsReadThen) {
 TEST_P(PrefetchOf, TheSumOfRowsDependsOnNoLayout) {
   auto sumOf = [&](Plan &of) {
     Data data(of, {{}, "", 5});
-    RowSum sum(of, data);
+    RowSum sum(of, data, data);
     uint64_t all = 0;
     for (int rank = 0; rank < (int)rankCount(of); ++rank) {
       for (uint64_t step = 0; step < 5; ++step)
@@ -108,8 +110,9 @@ TEST(Prefetch, WhatCannotBeReadIsThrownByTheLoadThatNeedsIt) {
   plan.inputs[0]->path = folder.file("x.npy");
   StopSignal stop{};
   Data data(plan, {});
-  Prefetch prefetch(plan, data, 7, stop);
-  prefetch.start(0, ranks);
+  Prefetch prefetch(plan, data, stop);
+  prefetch.reserve(0, ranks);
+  prefetch.start(0, 7);
   uint32_t asked = 0;
   try {
     for (uint64_t step : {0, 1}) // row 13 is of rank 0's micro-batch 1 in step 1
@@ -131,8 +134,9 @@ TEST(Prefetch, AWaitEndsWithTheJob) {
   Plan plan = makePlan(0);
   StopSignal stop{};
   Data data(plan, {{}, folder.file("")});
-  Prefetch prefetch(plan, data, 1000, stop);
-  prefetch.start(0, ranks);
+  Prefetch prefetch(plan, data, stop);
+  prefetch.reserve(0, ranks);
+  prefetch.start(0, 1000);
   stop.raise(Exit::RankFailed, "another rank failed");
   EXPECT_THROW(
       {

@@ -151,6 +151,16 @@ struct DataSpec {
   enum class End { Continue, Drop } end = End::Continue; ///< Drop: rows of an epoch that fill no step are left out
 };
 
+/// When and where a program writes checkpoints.
+struct CheckpointSpec {
+  std::string dir;                    ///< joined with the spec file's folder
+  std::optional<int64_t> everySteps;  ///< none: not by steps
+  std::optional<double> everySeconds; ///< none: not by time
+  int64_t keep = 2;                   ///< so many of the newest; 0: all
+  std::optional<int64_t> keepEvery;   ///< and those of steps that are multiples of it
+  bool stops = false;                 ///< the run ends where one cannot be written
+};
+
 struct Spec {
   std::string path;                                ///< of the YAML, for diagnostics
   std::string target = kTargetFacts[0].name.str(); ///< a row of the table of targets
@@ -176,6 +186,7 @@ struct Spec {
   PrecisionSpec precision;
   ZeroSpec zero;
   DataSpec data;
+  std::optional<CheckpointSpec> checkpoint;
   std::optional<int> threadsPerRank;
   std::optional<int64_t> deviceMemory; ///< bytes; where the spec gives none, the device's
   std::optional<Device> device;        ///< complete

@@ -239,16 +239,17 @@ bool Data::differs(uint32_t index, uint32_t other, uint64_t rows, uint64_t &row,
   return false;
 }
 
-uint64_t firstSample(const Plan &plan, const plan::InputT &input, uint64_t step, uint32_t microBatch, int rank) {
+uint64_t Data::firstSample(uint32_t input, uint64_t step, uint32_t microBatch, int rank) const {
   uint64_t dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
-  return step * globalBatch(plan) + (input.whole_of.empty() ? (microBatch * dp + dpIndex) * plan.micro : 0);
+  bool isWhole = !plan.inputs[input]->whole_of.empty();
+  return shift + step * globalBatch(plan) + (isWhole ? 0 : (microBatch * dp + dpIndex) * plan.micro);
 }
 
 void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, RowSink &sink, Blocks &through) const {
   const plan::InputT &input = *plan.inputs[index];
-  uint64_t sample = firstSample(plan, input, step, microBatch, rank), end = sample + rowsOf(plan, input);
+  uint64_t sample = firstSample(index, step, microBatch, rank), end = sample + rowsOf(plan, input);
   if (!isOfData(input))
-    return giveSampleNumbers(sample - step * globalBatch(plan), rowsOf(plan, input),
+    return giveSampleNumbers(sample - shift - step * globalBatch(plan), rowsOf(plan, input),
                              [&](const void *number, uint64_t bytes) { sink.give((const char *)number, bytes); });
   uint64_t rows[64];
   while (sample < end) {
@@ -265,8 +266,9 @@ void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, Ro
 
 std::string Data::findNaN(uint64_t step) const {
   auto through = std::make_unique<Blocks>();
+  uint64_t first = shift + step * globalBatch(plan);
   for (const InputRows &input : inputs)
-    for (uint64_t sample = step * globalBatch(plan); sample < (step + 1) * globalBatch(plan); ++sample)
+    for (uint64_t sample = first; sample < first + globalBatch(plan); ++sample)
       if (std::string found = input.findNaN(order.rowOf(sample), *through); !found.empty())
         return found;
   return "";

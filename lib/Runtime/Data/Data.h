@@ -29,9 +29,6 @@ struct DataChoice {
 /// All files that a run reads. Those of patterns that match nothing are not there.
 std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice);
 
-/// The first sample of a load: of the run, from 0. Of an input that is the whole of another, the first of its step.
-uint64_t firstSample(const Plan &plan, const plan::InputT &input, uint64_t step, uint32_t microBatch, int rank);
-
 class Data : public DataSource {
 public:
   /// Opens what every input of the plan reads. Throws Rejected with all that is wrong.
@@ -39,6 +36,10 @@ public:
 
   /// Rows of an epoch.
   uint64_t rows() const { return order.rows(); }
+  /// Before the first load, of a run that goes on: step `step` (from 0) begins with sample `sample`.
+  void continueFrom(uint64_t step, uint64_t sample) { shift = sample - step * globalBatch(plan); }
+  /// The first sample of a load: of the run, from 0. Of an input that is the whole of another, the first of its step.
+  uint64_t firstSample(uint32_t input, uint64_t step, uint32_t microBatch, int rank) const;
 
   /// Row i is that of sample firstSample + i.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override {
@@ -71,6 +72,7 @@ private:
   std::vector<std::unique_ptr<Blocks>> blocks; ///< by rank
   uint64_t rowCount = 0;                       ///< that they have
   Order order;
+  uint64_t shift = 0; ///< of samples, modulo 2^64, against a run whose every step had as many
 };
 
 } // namespace xlc::runtime

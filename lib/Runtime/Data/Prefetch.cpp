@@ -40,8 +40,8 @@ struct Prefetch::Ring {
   uint64_t stepOf(uint64_t load) const { return load / loads.size(); }
 };
 
-Prefetch::Prefetch(const Plan &plan, const Data &data, uint64_t steps, const StopSignal &stop)
-    : plan(plan), data(data), steps(steps), stop(stop), rings(rankCount(plan)), through(std::make_unique<Blocks>()) {}
+Prefetch::Prefetch(const Plan &plan, const Data &data, const StopSignal &stop)
+    : plan(plan), data(data), stop(stop), rings(rankCount(plan)), through(std::make_unique<Blocks>()) {}
 
 Prefetch::~Prefetch() {
   {
@@ -53,7 +53,7 @@ Prefetch::~Prefetch() {
     thread.join();
 }
 
-void Prefetch::start(int first, int count) {
+void Prefetch::reserve(int first, int count) {
   for (int rank = first; rank < first + count; ++rank) {
     auto ring = std::make_unique<Ring>();
     ring->rank = rank;
@@ -71,6 +71,13 @@ void Prefetch::start(int first, int count) {
     ring->memory.resize(ring->extent.bytes()), ring->failures.resize(ring->extent.loads);
     rings[rank] = std::move(ring);
   }
+}
+
+void Prefetch::start(uint64_t begin, uint64_t end) {
+  for (const auto &ring : rings)
+    if (ring)
+      ring->filled = ring->taken = begin * ring->loads.size();
+  steps = std::max(begin, end);
   thread = std::thread([this] { read(); });
 }
 

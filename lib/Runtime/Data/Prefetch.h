@@ -20,13 +20,14 @@ namespace xlc::runtime {
 
 class Prefetch : public DataSource {
 public:
-  /// Of `steps` steps. Reading is by `data`; a wait for it ends where `stop` is raised.
-  Prefetch(const Plan &plan, const Data &data, uint64_t steps, const StopSignal &stop);
+  /// Reading is by `data`; a wait for it ends where `stop` is raised.
+  Prefetch(const Plan &plan, const Data &data, const StopSignal &stop);
   ~Prefetch() override;
 
-  /// Begins to read for these ranks, which are those of this process. Throws std::system_error where there is
-  /// no thread.
-  void start(int first, int count);
+  /// Gets memory for these ranks, which are those of this process.
+  void reserve(int first, int count);
+  /// Begins to read the rows of steps [begin, end), from 0. Throws std::system_error where there is no thread.
+  void start(uint64_t begin, uint64_t end);
 
   /// What was read ahead; reads it now where it is not the next of the rank's loads.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override;
@@ -42,7 +43,7 @@ private:
 
   const Plan &plan;
   const Data &data;
-  const uint64_t steps;
+  uint64_t steps = 0; ///< up to which rows are read ahead
   const StopSignal &stop;
   std::vector<std::unique_ptr<Ring>> rings; ///< by rank; null: of another process, or without loads
   std::unique_ptr<Blocks> through;

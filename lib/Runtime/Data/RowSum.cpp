@@ -1,15 +1,14 @@
 // See RowSum.h.
 #include "RowSum.h"
 
-#include "Data.h"
 #include "Plan/Ranks.h"
 
 #include <algorithm>
 
 namespace xlc::runtime {
 
-RowSum::RowSum(const Plan &plan, const DataSource &source)
-    : plan(plan), source(source), firstStages(plan.inputs.size(), UINT32_MAX), sums(rankCount(plan)) {
+RowSum::RowSum(const Plan &plan, const DataSource &source, const Data &data)
+    : plan(plan), source(source), data(data), firstStages(plan.inputs.size(), UINT32_MAX), sums(rankCount(plan)) {
   for (const auto &program : plan.programs)
     for (const auto &step : program->steps)
       if (const auto *load = step->action.AsLoad(); load && program->purpose == plan::Purpose::train)
@@ -33,7 +32,7 @@ void RowSum::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, 
     Sum &own;
     const uint64_t rowBytes;
     uint64_t sample, missing;
-  } row{take, own, rowBytes, firstSample(plan, input, step, microBatch, rank), rowBytes};
+  } row{take, own, rowBytes, data.firstSample(index, step, microBatch, rank), rowBytes};
   own.row.clear(row.sample);
   source.load(index, step, microBatch, rank, [&row](const void *bytes, uint64_t count) {
     row.take(bytes, count);

@@ -6,9 +6,8 @@
 #ifndef XLC_LIB_RUNTIME_DATA_ROWSUM_H
 #define XLC_LIB_RUNTIME_DATA_ROWSUM_H
 
-#include "Device/DataSource.h"
+#include "Data.h"
 #include "Files/Checksum.h"
-#include "Plan/Plan.h"
 
 #include <vector>
 
@@ -16,8 +15,8 @@ namespace xlc::runtime {
 
 class RowSum : public DataSource {
 public:
-  /// Of what `source` gives.
-  RowSum(const Plan &plan, const DataSource &source);
+  /// Of what `source` gives of `data`.
+  RowSum(const Plan &plan, const DataSource &source, const Data &data);
 
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override;
   /// Of the rows that a rank has loaded and that count there.
@@ -32,6 +31,7 @@ private:
   };
   const Plan &plan;
   const DataSource &source;
+  const Data &data; ///< which numbers samples
   std::vector<uint32_t> firstStages; ///< by input: that loads it first
   mutable std::vector<Sum> sums;     ///< by rank, each of its thread that loads
 };

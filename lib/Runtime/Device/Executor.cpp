@@ -98,6 +98,15 @@ void Executor::serve(Lane &lane) {
   }
 }
 
+void Executor::continueFrom(uint64_t step, uint64_t applied, const std::optional<LossScaleState> &state) {
+  skippedBefore = step - applied;
+  if (scale && state)
+    scale->restore(*state, applied);
+  else if (scale)
+    scale->restore({.factor = scale->value(), .overflowsLeft = scale->state().overflowsLeft, .skipped = skippedBefore},
+                   applied);
+}
+
 void Executor::runStep(uint64_t number) {
   step = number, ++round;
   clock = clockOfStep();
@@ -254,7 +263,7 @@ void Executor::writeNumber(char *to, StepNumber number, const GroupRates &group,
 
 StepClock Executor::clockOfStep() const {
   return {.step = step,
-          .applied = scale ? scale->applied() + 1 : step,
+          .applied = scale ? scale->applied() + 1 : step - skippedBefore,
           .seed = job.seed,
           .rateFactor = job.learningRateFactor,
           .lossScale = scale ? scale->value() : 1,

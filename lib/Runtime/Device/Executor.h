@@ -77,6 +77,9 @@ public:
            plan::Purpose purpose = plan::Purpose::train);
   ~Executor();
 
+  /// Before the first step, of a run that goes on: of its steps before, `applied` were applied, the others skipped;
+  /// `state`: where its loss scale was, if it had one.
+  void continueFrom(uint64_t step, uint64_t applied, const std::optional<LossScaleState> &state);
   /// Runs the timeline once, on the rows of a step, which counts from 1. Of one that trains, each is the next.
   void runStep(uint64_t step);
   /// After the last step: tells the trace what it lacks.
@@ -167,6 +170,7 @@ private:
   const plan::Place *const lossPlace, *const normPlace, *const appliedPlace;
   ResidualSlots slotsTaken;
   std::optional<LossScale> scale;
+  uint64_t skippedBefore = 0; ///< steps that were skipped before this run went on
   StepClock clock; ///< of the step that is under way, or was run last
 
   /// Of steps that the device captures.

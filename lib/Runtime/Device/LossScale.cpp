@@ -6,6 +6,13 @@
 
 namespace xlc::runtime {
 
+void LossScale::restore(const LossScaleState &state, uint64_t applied) {
+  appliedSteps = applied, skippedSteps = state.skipped, inRow = state.skippedInRow;
+  if (rule.dynamic)
+    factor = std::max(state.factor, (float)rule.min), goodInRow = std::min(state.goodInRow, rule.window - 1),
+    overflowsLeft = std::clamp<uint64_t>(state.overflowsLeft, 1, rule.hysteresis);
+}
+
 void LossScale::endStep(bool isApplied) {
   isApplied ? ++appliedSteps : ++skippedSteps;
   inRow = isApplied ? 0 : inRow + 1;

@@ -6,6 +6,13 @@
 
 namespace xlc::runtime {
 
+/// Where it is between two steps.
+struct LossScaleState {
+  float factor = 1;
+  uint64_t goodInRow = 0, overflowsLeft = 0, skipped = 0, skippedInRow = 0;
+  bool operator==(const LossScaleState &) const = default;
+};
+
 /// Twice as large after `window` applied steps in a row, as PyTorch's GradScaler; half as large, but not below `min`, after
 /// `hysteresis` skipped ones, which need not follow each other and are counted anew when it grows, as DeepSpeed's
 /// DynamicLossScaler.
@@ -13,6 +20,11 @@ class LossScale {
 public:
   explicit LossScale(const plan::LossScaleT &rule)
       : rule(rule), factor((float)rule.initial), overflowsLeft(rule.hysteresis) {}
+
+  LossScaleState state() const { return {factor, goodInRow, overflowsLeft, skippedSteps, inRow}; }
+  /// Goes on from where another run was, after so many steps that were applied; a factor that does not move is the
+  /// rule's.
+  void restore(const LossScaleState &state, uint64_t applied);
 
   /// Of the step that comes.
   float value() const { return factor; }

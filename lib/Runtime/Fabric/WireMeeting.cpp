@@ -16,13 +16,12 @@ std::span<const uint64_t> WireMeeting::share(std::span<const uint64_t> own, Puls
 
 void WireMeeting::meet(Pulse *pulse) {
   Request &request = commons.request();
-  std::array<std::atomic<uint64_t> *, 3> all{&request.signal, &request.lastStep, &request.captureFailed};
-  std::array<uint64_t, all.size()> own;
-  for (size_t i = 0; i < all.size(); ++i)
-    own[i] = *all[i];
+  std::array<uint64_t, std::size(Request::words)> own;
+  for (size_t i = 0; i < own.size(); ++i)
+    own[i] = request.*Request::words[i];
   std::span<const uint64_t> largest = share(own, pulse);
-  for (size_t i = 0; i < all.size(); ++i)
-    Request::raise(*all[i], largest[i]);
+  for (size_t i = 0; i < own.size(); ++i)
+    Request::raise(request.*Request::words[i], largest[i]);
 }
 
 } // namespace xlc::runtime

@@ -19,19 +19,27 @@ namespace xlc::runtime {
 /// A parameter as a file has it.
 TensorForm formOf(const Plan &plan, const plan::ParameterT &parameter);
 
-class ParameterFile {
+/// What has values of parameters that a run begins from.
+class ParameterSource {
+public:
+  virtual ~ParameterSource() = default;
+  /// What the user should be told: what it has besides, that is of no use. Empty where there is nothing.
+  virtual std::string describeUnused() const { return ""; }
+  /// Gives elements [begin, begin + count) of parameter `index` of the plan, in blocks, in the type that the plan stores
+  /// them in. Throws Rejected where they are damaged. Any thread may call it.
+  virtual void read(size_t index, uint64_t begin, uint64_t count, const Take &take) const = 0;
+};
+
+class ParameterFile final : public ParameterSource {
 public:
   enum class Kind { Beside, OfUser };
 
   /// Opens `path`; throws Rejected with all that is wrong.
   ParameterFile(const Plan &plan, const std::string &path, Kind kind);
 
-  /// What the user should be told: tensors of the file that are no parameters of the program. Empty where there are none.
-  std::string describeUnused() const;
-
-  /// Gives elements [begin, begin + count) of parameter `index` of the plan, in blocks; throws Rejected where its checksum
-  /// is wrong. Any thread may call it.
-  void read(size_t index, uint64_t begin, uint64_t count, const Take &take) const;
+  /// Tensors of the file that are no parameters of the program.
+  std::string describeUnused() const override;
+  void read(size_t index, uint64_t begin, uint64_t count, const Take &take) const override;
 
 private:
   void checkForms() const;

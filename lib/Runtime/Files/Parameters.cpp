@@ -88,46 +88,45 @@ InitialValues openInitialValues(const Plan &plan, const std::string &initPath, c
   return values;
 }
 
-/// Writes a parameter's initial values to a state of its bucket.
-static void initializeParameter(const Plan &plan, size_t index, const InitialValues &values, int rank,
-                                const HeldState &held, RankMemory memory) {
-  const plan::ParameterT &parameter = *plan.parameters[index];
-  plan::Element stored = storedElement(plan, parameter.bucket);
+void fillMember(const Plan &plan, const plan::ParameterT &parameter, int rank, const HeldState &held, RankMemory memory,
+                plan::Element from, const GiveRun &give) {
   memberOf(plan, parameter, rank).forEachRun(held.begin, held.end, [&](uint64_t at, uint64_t inWhole, uint64_t count) {
     char *to = memory.arena + held.offsetOf(at);
-    giveRun(plan, index, values, inWhole, count, [&](const void *bytes, uint64_t some) {
-      if (held.row->element == stored) {
+    give(inWhole, count, [&](const void *bytes, uint64_t some) {
+      if (held.row->element == from) {
         memory.device->write(to, bytes, some);
         to += some;
         return;
       }
-      std::vector<char> converted = convert(stored, bytes, some / bytesOf(stored), held.row->element);
+      std::vector<char> converted = convert(from, bytes, some / bytesOf(from), held.row->element);
       memory.device->write(to, converted.data(), converted.size());
       to += converted.size();
     });
   });
 }
 
-void initializeStates(const Plan &plan, const InitialValues &values, int rank, RankMemory memory) {
+std::vector<std::vector<size_t>> membersOfBuckets(const Plan &plan) {
   std::vector<std::vector<size_t>> members(plan.buckets.size());
   for (size_t i = 0; i < plan.parameters.size(); ++i)
     members[plan.parameters[i]->bucket].push_back(i);
+  return members;
+}
+
+void initializeStates(const Plan &plan, const InitialValues &values, int rank, RankMemory memory) {
+  std::vector<std::vector<size_t>> members = membersOfBuckets(plan);
   forEachState(plan, rank, [&](const HeldState &held) {
     memory.device->fill(memory.arena + held.offset, 0, held.getBytes());
     if (held.row->begins == plan::Beginning::Parameters)
-      for (size_t i : members[*held.row->bucket])
-        initializeParameter(plan, i, values, rank, held, memory);
+      for (size_t i : members[*held.row->bucket]) {
+        const plan::ParameterT &parameter = *plan.parameters[i];
+        fillMember(
+            plan, parameter, rank, held, memory, storedElement(plan, parameter.bucket),
+            [&](uint64_t begin, uint64_t count, const Take &take) { giveRun(plan, i, values, begin, count, take); });
+      }
   });
 }
 
-/// Whether ranks hold nothing but a rounded copy, which no step has moved.
-static bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter) {
-  return parameter.frozen && isNarrow(rowOfRead(plan, parameter.bucket).element);
-}
-
-/// Puts elements that a parameter begins with.
-static void putInitial(const Plan &plan, size_t index, const InitialValues &values, uint64_t begin, uint64_t count,
-                       char *to) {
+void putInitial(const Plan &plan, size_t index, const InitialValues &values, uint64_t begin, uint64_t count, char *to) {
   std::fill_n(to, count * bytesOf(storedElement(plan, plan.parameters[index]->bucket)), 0);
   giveRun(plan, index, values, begin, count, [&](const void *bytes, uint64_t some) {
     std::copy_n((const char *)bytes, some, to);

@@ -4,13 +4,14 @@
 
 #include "Device/Device.h"
 #include "ParameterFile.h"
+#include "State/States.h"
 
 namespace xlc::runtime {
 
 /// Where initial values come from: a file (all of them, or those the plan says), and a seed for the random ones.
 struct InitialValues {
-  std::unique_ptr<ParameterFile> file; ///< none: no parameter needs one
-  bool allFromFile = false;            ///< --init: also those that would begin at zero, one or random
+  std::unique_ptr<ParameterSource> file; ///< none: no parameter needs one
+  bool allFromFile = false;              ///< --init: also those that would begin at zero, one or random
   uint64_t seed = 0;
 };
 
@@ -24,6 +25,20 @@ struct RankMemory {
   Device *device;
   char *arena;
 };
+
+/// Gives elements [begin, begin + count) of a whole parameter, or of a state of it.
+using GiveRun = std::function<void(uint64_t begin, uint64_t count, const Take &take)>;
+
+/// Writes the elements of a parameter that a rank holds of a state, but no padding; `from` is the type in which they are
+/// given.
+void fillMember(const Plan &plan, const plan::ParameterT &parameter, int rank, const HeldState &held, RankMemory memory,
+                plan::Element from, const GiveRun &give);
+
+/// The parameters of each bucket, by their places in the plan.
+std::vector<std::vector<size_t>> membersOfBuckets(const Plan &plan);
+
+/// Puts elements [begin, begin + count) with which a parameter begins, as files hold them.
+void putInitial(const Plan &plan, size_t index, const InitialValues &values, uint64_t begin, uint64_t count, char *to);
 
 /// Fills the states of every bucket that `rank` holds with what they begin with.
 void initializeStates(const Plan &plan, const InitialValues &values, int rank, RankMemory memory);

@@ -29,6 +29,14 @@ SafetensorsReader::SafetensorsReader(const std::string &path) : file(path) {
     file.reject(why);
 }
 
+std::string SafetensorsReader::headerDigits() const {
+  std::string bytes(dataBegin, '\0');
+  file.read(0, dataBegin, bytes.data());
+  Checksum checksum;
+  checksum.add(bytes.data(), bytes.size());
+  return checksum.digits();
+}
+
 std::optional<Seal> SafetensorsReader::seal() const {
   std::string bytes(dataBegin, '\0'), complaint;
   file.read(0, dataBegin, bytes.data());
@@ -38,10 +46,10 @@ std::optional<Seal> SafetensorsReader::seal() const {
   return seal;
 }
 
-SafetensorsWriter::SafetensorsWriter(OutputFile &file, std::vector<TensorForm> forms)
-    : file(file), tensors(std::move(forms)) {
+SafetensorsWriter::SafetensorsWriter(OutputFile &file, std::vector<TensorForm> forms, BlockSeals blocks)
+    : file(file), tensors(std::move(forms)), blocks(blocks) {
   seal.model = fingerprintOf(tensors);
-  file.write(makeSealedHeader(tensors, seal));
+  file.write(makeSealedHeader(tensors, seal, blocks));
   left = tensors.empty() ? 0 : countBytes(tensors[0]);
   endTensors();
 }
@@ -51,8 +59,30 @@ void SafetensorsWriter::endTensors() {
   while (left == 0 && tensor < tensors.size()) {
     seal.checksums.emplace(tensors[tensor].name, checksum.digits());
     checksum.clear();
+    if (blocks == BlockSeals::With) {
+      endBlock();
+      seal.blocks.emplace(tensors[tensor].name, std::exchange(ofBlocks, {}));
+    }
     if (++tensor < tensors.size())
       left = countBytes(tensors[tensor]);
+  }
+}
+
+void SafetensorsWriter::endBlock() {
+  if (inBlock == 0)
+    return;
+  ofBlocks += block.digits();
+  block.clear();
+  inBlock = 0;
+}
+
+void SafetensorsWriter::addToBlocks(const char *from, uint64_t count) {
+  while (count > 0) {
+    uint64_t some = std::min(count, sealedBlock - inBlock);
+    block.add(from, some);
+    from += some, count -= some, inBlock += some;
+    if (inBlock == sealedBlock)
+      endBlock();
   }
 }
 
@@ -63,6 +93,8 @@ void SafetensorsWriter::write(const void *from, uint64_t count) {
       throw std::logic_error(fmt::format("{}: more bytes than its tensors have", file.path));
     uint64_t some = std::min(count, left);
     checksum.add(at, some);
+    if (blocks == BlockSeals::With)
+      addToBlocks(at, some);
     at += some, count -= some, left -= some;
   }
 }
@@ -70,8 +102,9 @@ void SafetensorsWriter::write(const void *from, uint64_t count) {
 std::string SafetensorsWriter::finish() {
   if (tensor < tensors.size())
     throw std::logic_error(fmt::format("{}: '{}' is not whole", file.path, tensors[tensor].name));
-  file.rewrite(0, makeSealedHeader(tensors, seal));
-  return seal.digest();
+  std::string header = makeSealedHeader(tensors, seal, blocks);
+  file.rewrite(0, header);
+  return header;
 }
 
 void writeSafetensors(const std::string &path, const std::vector<TensorToStore> &tensors) {

@@ -23,6 +23,10 @@ public:
   /// Texts that the file says of itself, by their keys.
   const std::map<std::string, std::string> &metadata() const { return header.metadata; }
 
+  /// Bytes of the file, and the digits of a checksum of all before its data.
+  uint64_t size() const { return file.size(); }
+  std::string headerDigits() const;
+
   /// Reads bytes [from, from + count) of the file. Any thread may call it.
   void read(uint64_t from, uint64_t count, void *to) const { file.read(from, count, to); }
 
@@ -42,22 +46,29 @@ private:
 class SafetensorsWriter {
 public:
   /// The caller publishes `file`.
-  SafetensorsWriter(OutputFile &file, std::vector<TensorForm> tensors);
+  SafetensorsWriter(OutputFile &file, std::vector<TensorForm> tensors, BlockSeals blocks = BlockSeals::Without);
 
   /// The next bytes of the elements of all tensors.
   void write(const void *from, uint64_t count);
-  /// All elements are written: the header follows. Returns the digest of the values.
+  /// All elements are written: the header follows. Returns it.
   std::string finish();
+  /// Then: of the values.
+  std::string digest() const { return seal.digest(); }
 
 private:
   void endTensors();
+  void addToBlocks(const char *from, uint64_t count);
+  void endBlock();
 
   OutputFile &file;
-  std::vector<TensorForm> tensors;
+  const std::vector<TensorForm> tensors;
+  const BlockSeals blocks;
   Seal seal;
-  Checksum checksum;
-  size_t tensor = 0; ///< that is being written
-  uint64_t left = 0; ///< bytes of it that are missing
+  Checksum checksum, block;
+  std::string ofBlocks; ///< digits of the tensor's blocks that are written
+  uint64_t inBlock = 0; ///< bytes of the block that is being written
+  size_t tensor = 0;    ///< that is being written
+  uint64_t left = 0;    ///< bytes of it that are missing
 };
 
 /// A tensor to be written: `fill` puts elements [begin, begin + count) in `to`.

@@ -5,11 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 
 namespace xlc::runtime {
 namespace {
 
-constexpr std::string_view ourKeys = "xlc.", headerKey = "xlc.header", modelKey = "xlc.model", tensorKey = "xlc.xxh3.";
+constexpr std::string_view ourKeys = "xlc.", headerKey = "xlc.header", modelKey = "xlc.model", tensorKey = "xlc.xxh3.",
+                           blocksKey = "xlc.blocks.", pieceKey = "xlc.piece.", shapeKey = "xlc.shape.";
 
 const char *const noDigits = "0000000000000000";
 
@@ -28,6 +30,36 @@ size_t findHeaderDigits(std::string_view bytes) {
   std::string text = fmt::format("\"{}\":\"", headerKey);
   size_t found = bytes.find(text);
   return found == bytes.npos || bytes.size() - found < text.size() + checksumDigits ? bytes.npos : found + text.size();
+}
+
+/// Numbers with blanks between them; none where the text is something else.
+std::optional<std::vector<uint64_t>> readNumbers(std::string_view text) {
+  std::vector<uint64_t> numbers;
+  const char *at = text.data(), *end = at + text.size();
+  while (at < end) {
+    auto [next, error] = std::from_chars(at, end, numbers.emplace_back());
+    if (error != std::errc() || (next < end && (*next != ' ' || next + 1 == end)))
+      return std::nullopt;
+    at = next + (next < end);
+  }
+  return numbers;
+}
+
+/// What a header says of a piece; false where that is no such text.
+bool readPiece(std::string_view key, const std::string &value, Seal &seal) {
+  std::optional<std::vector<uint64_t>> numbers = readNumbers(value);
+  if (!numbers)
+    return false;
+  if (key.starts_with(shapeKey)) {
+    seal.pieces[std::string(key.substr(shapeKey.size()))].shape = *numbers;
+    return true;
+  }
+  if (numbers->size() != 6)
+    return false;
+  const auto &n = *numbers;
+  PieceForm &piece = seal.pieces[std::string(key.substr(pieceKey.size()))];
+  piece.cut = {n[0], n[1], n[2]}, piece.range = {n[3], n[4], n[5]};
+  return true;
 }
 
 } // namespace
@@ -68,15 +100,30 @@ std::string fingerprintOf(std::vector<TensorForm> tensors) {
   return checksum.digits();
 }
 
-std::string makeSealedHeader(const std::vector<TensorForm> &tensors, const Seal &seal) {
+std::string makeSealedHeader(const std::vector<TensorForm> &tensors, const Seal &seal, BlockSeals blocks) {
   auto digitsOf = [&](const std::string &name) {
     auto found = seal.checksums.find(name);
     return found == seal.checksums.end() ? noDigits : found->second;
   };
   std::string text =
       fmt::format(R"({{"{}":{{"{}":"{}","{}":"{}")", metadataName, headerKey, noDigits, modelKey, seal.model);
-  for (const TensorForm &tensor : tensors)
-    text += fmt::format(R"(,{}:"{}")", quote(std::string(tensorKey) + tensor.name), digitsOf(tensor.name));
+  auto put = [&](std::string_view key, const std::string &tensor, std::string_view value) {
+    text += fmt::format(R"(,{}:"{}")", quote(std::string(key) + tensor), value);
+  };
+  for (const TensorForm &tensor : tensors) {
+    put(tensorKey, tensor.name, digitsOf(tensor.name));
+    if (blocks == BlockSeals::With) {
+      auto found = seal.blocks.find(tensor.name);
+      uint64_t digits = countBlocks(countBytes(tensor)) * checksumDigits;
+      put(blocksKey, tensor.name, found == seal.blocks.end() ? std::string(digits, '0') : found->second);
+    }
+    if (tensor.piece) {
+      const auto &[shape, cut, range] = *tensor.piece;
+      put(pieceKey, tensor.name,
+          fmt::format("{} {} {} {} {} {}", cut.dim, cut.outer, cut.parts, range.index, range.begin, range.end));
+      put(shapeKey, tensor.name, fmt::format("{}", fmt::join(shape, " ")));
+    }
+  }
   text += '}';
   uint64_t at = 0;
   for (const TensorForm &tensor : tensors) {
@@ -102,6 +149,10 @@ std::optional<Seal> readSeal(std::string bytes, const SafetensorsHeader &header,
       seal.model = value;
     else if (key.starts_with(tensorKey))
       seal.checksums.emplace(key.substr(tensorKey.size()), value);
+    else if (key.starts_with(blocksKey))
+      seal.blocks.emplace(key.substr(blocksKey.size()), value);
+    else if ((key.starts_with(pieceKey) || key.starts_with(shapeKey)) && !readPiece(key, value, seal))
+      complaint = fmt::format("'{}' of the header is '{}', which says nothing of a piece", key, value);
   }
   if (!isOurs)
     return std::nullopt;

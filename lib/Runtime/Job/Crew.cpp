@@ -54,6 +54,9 @@ static Exit tellWhy(const std::function<Exit()> &work) {
   } catch (const NotStarted &problem) {
     say(problem.what());
     return Exit::RankFailed;
+  } catch (const NoCheckpoint &problem) {
+    say(problem.what());
+    return Exit::NoCheckpoint;
   } catch (const DeviceFailure &problem) {
     clearBar();
     say(fmt::format("error: after the last step: {}", problem.what()));
@@ -83,13 +86,13 @@ Exit guard(const std::function<Exit()> &work) {
 
 /// As many steps as see every row of the epochs: where they fill no whole number of steps, the last one goes on with
 /// the first rows of the epoch that follows.
-static uint64_t countSteps(const Plan &plan, const Options &options, const Data &data) {
+static uint64_t countSteps(const Plan &plan, const Options &options, const Data &data, const RunProgress &done) {
   uint64_t rows = 0;
   if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
     throw Rejected(
         fmt::format("error: {} epochs of {} rows are more steps than can be counted", *options.epochs, data.rows()));
-  uint64_t batch = globalBatch(plan);
-  return options.steps.value_or(std::max<uint64_t>(1, rows / batch + (rows % batch != 0)));
+  uint64_t batch = globalBatch(plan), left = rows - std::min(rows, done.samples); // steps before had perhaps others
+  return options.steps.value_or(std::max<uint64_t>(1, done.step + left / batch + (left % batch != 0)));
 }
 
 /// --check looks at each action by itself.
@@ -110,16 +113,42 @@ static DeviceSetup setupOf(const World &world, const Embedded &embedded, const O
   return {world.plan, embedded.codes, world.spins, embedded.images, embedded.imageCount, &world.ranksMeet(), isInline};
 }
 
+/// The order of rows is by the seed of the run.
+static DataChoice dataChoice(const Plan &plan, const Options &options, const Resumption &resumption) {
+  DataChoice choice = choiceOf(plan, options);
+  choice.seed = resumption.seed();
+  return choice;
+}
+
+static SavedData describeSaved(const Plan &plan, const Options &options, const Data &data,
+                               const Resumption &resumption) {
+  if (checkpointFolder(plan, options).empty() && !resumption.checkpoint())
+    return {};
+  SavedData described = describeData(plan, data, dataChoice(plan, options, resumption));
+  resumption.checkData(described);
+  return described;
+}
+
+static InitialValues openValues(const Plan &plan, const Options &options, const Resumption &resumption) {
+  if (resumption.checkpoint())
+    return {std::make_unique<CheckpointParameters>(plan, resumption.share()), true, resumption.seed()};
+  if (isCheckpoint(options.init))
+    return {std::make_unique<CheckpointParameters>(plan, std::make_shared<const Checkpoint>(options.init)), true,
+            resumption.seed()};
+  return openInitialValues(plan, options.init, besidePath(), resumption.seed());
+}
+
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
            const Options &options, const Settings &settings, const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
-      options(options), settings(settings), signal(signal), data(plan, choiceOf(plan, options)),
-      values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
-      steps(countSteps(plan, options, data)), schedule(scheduleOfRun(plan, steps)),
-      prefetch(plan, data, steps, world.stop()), rows(plan, prefetch),
+      options(options), settings(settings), signal(signal), resumption(plan, options),
+      data(plan, dataChoice(plan, options, resumption)), described(describeSaved(plan, options, data, resumption)),
+      values(openValues(plan, options, resumption)), steps(countSteps(plan, options, data, resumption.progress())),
+      schedule(scheduleOfRun(plan, steps)), prefetch(plan, data, world.stop()), rows(plan, prefetch, data),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
                                 : nullptr),
-      speaker(speaks ? std::make_unique<Speaker>(world, options, data, steps) : nullptr),
+      saving(world, options, settings, speaks),
+      speaker(speaks ? std::make_unique<Speaker>(world, options, data) : nullptr),
       context(makeContext(options.stats.empty() ? (const DataSource &)prefetch : rows)),
       evaluationContext(makeContext(data)), watchdog(world, world.whereabouts.areTold() ? options.timeout : 0) {
   checkGraph(plan, options);
@@ -161,34 +190,47 @@ void Crew::runSteps(int rank) {
   self.device = target.makeDevice(onMachine, rank);
   self.arena = world.arenas.allocate(rank, *self.device);
   self.device->fill(self.arena.begin, options.check ? poison : 0, bytes);
-  initializeStates(plan, values, rank, {self.device.get(), self.arena.begin});
+  Pulse *pulse = world.pulses() + (uint64_t)rank * pulsesPerRank;
+  fillStates(rank, pulse);
   if (world.isTraced())
     self.trace.emplace(world.traceOf(rank));
   makeExecutors(rank);
   Fabric &fabric = context.fabric;
   Request &request = world.request();
-  Pulse *pulse = world.pulses() + (uint64_t)rank * pulsesPerRank;
   fabric.meet(pulse);
+  const uint64_t done = resumption.progress().step;
   auto isLast = [&](uint64_t step) {
     uint64_t last = request.lastStep.load(std::memory_order_acquire);
-    return step == steps || (last && step >= last);
+    return step >= steps || (last && step >= last);
   };
-  uint64_t lag = self.executor->lag(), step = 1;
+  if (options.checkpointsNow)
+    writeCheckpoint(rank, done, pulse);
+  uint64_t lag = self.executor->lag(), step = done, ended = done;
   int64_t begin = now();
-  for (;; ++step) {
-    runStep(rank, *self.executor, step);
+  auto endUntil = [&](uint64_t last) {
+    while (ended < last)
+      begin = endStep(rank, ++ended, begin);
+  };
+  while (!isLast(step)) {
+    if (step > done)
+      evaluate(rank, step + 1, pulse);
+    runStep(rank, *self.executor, ++step);
     Request::raise(request.signal, (uint64_t)signal.load(std::memory_order_relaxed));
     if (request.signal != 0)
       Request::raise(request.lastStep, step);
-    if (step > lag)
-      begin = endStep(rank, step - lag, begin);
+    saving.ask(rank, step, rank == share.first);
+    endUntil(std::max(step, done + lag) - lag);
     fabric.meet(pulse);
-    if (isLast(step))
-      break;
-    evaluate(rank, step + 1, pulse);
+    if (!saving.isDue(step, isLast(step)))
+      continue;
+    if (lag) { // whether the step itself is of use is known when its numbers are
+      endUntil(step);
+      fabric.meet(pulse);
+    }
+    if (saving.isDue(step, isLast(step)))
+      writeCheckpoint(rank, step, pulse);
   }
-  if (lag)
-    endStep(rank, step, begin);
+  endUntil(step);
   self.executor->endTrace();
   reportEnd(rank);
   fabric.meet(pulse);
@@ -197,10 +239,70 @@ void Crew::runSteps(int rank) {
   pulse->set(Pulse::Idle);
 }
 
+void Crew::fillStates(int rank, Pulse *pulse) {
+  Rank &self = own(rank);
+  if (resumption.checkpoint())
+    restore(rank, pulse);
+  else
+    initializeStates(plan, values, rank, {self.device.get(), self.arena.begin});
+  if (rank == share.first)
+    beginRun();
+  context.fabric.meet(pulse);
+}
+
+void Crew::restore(int rank, Pulse *pulse) {
+  Rank &self = own(rank);
+  Request &request = world.request();
+  for (;;) {
+    uint64_t number = resumption.left();
+    try {
+      restoreStates(plan, *resumption.checkpoint(), rank, {self.device.get(), self.arena.begin});
+    } catch (const Damaged &problem) {
+      say(problem.what());
+      Request::raise(request.damaged, number + 1);
+    }
+    context.fabric.meet(pulse);
+    uint64_t damaged = request.damaged;
+    if (damaged <= number)
+      return;
+    context.fabric.meet(pulse); // all have seen it
+    if (rank == share.first)
+      resumption.passOver(damaged);
+    context.fabric.meet(pulse);
+  }
+}
+
+void Crew::beginRun() {
+  const RunProgress done = resumption.progress();
+  steps = countSteps(plan, options, data, done);
+  schedule.setSteps(steps);
+  data.continueFrom(done.step, done.samples);
+  if (resumption.checkpoint())
+    values = openValues(plan, options, resumption);
+  if (speaker)
+    speaker->begin(done.step, steps, resumption.describe());
+  world.board().shown = (uint32_t)done.step;
+  prefetch.start(done.step, steps);
+}
+
+void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse) {
+  Rank &self = own(rank);
+  const RunProgress done = resumption.progress();
+  const LossScale *scale = self.executor->lossScale();
+  uint64_t more = step - done.step, skipped = scale ? scale->skipped() : done.step - done.applied;
+  RunProgress progress{step, step - skipped, done.samples + more * globalBatch(plan)};
+  saving.write(rank, {progress, resumption.seed(), scale, described}, values, {self.device.get(), self.arena.begin},
+               pulse);
+}
+
 void Crew::makeExecutors(int rank) {
   Rank &self = own(rank);
   RankTrace *trace = self.trace ? &*self.trace : nullptr;
   self.executor = std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, trace);
+  if (const Checkpoint *from = resumption.checkpoint()) {
+    const RunProgress done = resumption.progress();
+    self.executor->continueFrom(done.step, done.applied, from->manifest().lossScale);
+  }
   self.running = self.executor.get();
   if (settings.onEvaluation)
     self.evaluation = std::make_unique<Executor>(evaluationContext, rank, *self.device, self.arena.begin, nullptr,
@@ -261,6 +363,8 @@ void Crew::tellWhy(int rank) {
   } catch (const Stopped &) {
   } catch (const Rejected &problem) {
     world.stop().raise(Exit::Rejected, problem.what());
+  } catch (const NoCheckpoint &problem) {
+    world.stop().raise(Exit::NoCheckpoint, problem.what());
   } catch (const std::bad_alloc &) {
     end(own(rank).arena.begin ? "out of memory, beside its arena"
                               : fmt::format("no memory for an arena of {} bytes", trainingProgramOf(plan, rank).arena));
@@ -296,7 +400,7 @@ void Crew::startRanks() {
   ranks = std::deque<Rank>(share.count);
   int rank = share.first;
   try {
-    prefetch.start(share.first, share.count);
+    prefetch.reserve(share.first, share.count);
     for (; rank < share.first + share.count; ++rank)
       own(rank).thread = std::thread([this, rank] { runRank(rank); });
   } catch (const std::system_error &problem) {
@@ -342,7 +446,8 @@ Exit Crew::finish(Company &others) {
       else
         others.readArena(rank, offset, bytes, to);
     };
-    return speaker->finish(values, read, ranks[0].device->measureOutside());
+    Exit exit = speaker->finish(values, read, ranks[0].device->measureOutside());
+    return exit == Exit::Done && saving.hasFailed() ? Exit::Rejected : exit;
   });
   others.end(exit);
   return exit;

@@ -14,7 +14,7 @@
 #include "Fabric/SlowFabric.h"
 #include "Files/Parameters.h"
 #include "Options.h"
-#include "Settings.h"
+#include "Saving.h"
 #include "Watchdog.h"
 
 #include <condition_variable>
@@ -59,6 +59,13 @@ private:
   /// Before a step, where that is asked for: the loss on its rows.
   void evaluate(int rank, uint64_t step, Pulse *pulse);
   int64_t endStep(int rank, uint64_t step, int64_t begin);
+  /// Fills the rank's states, with what parameters begin with or from the checkpoint on which all ranks agree.
+  void fillStates(int rank, Pulse *pulse);
+  void restore(int rank, Pulse *pulse);
+  /// Of the first rank of the process, when all have agreed where the run begins.
+  void beginRun();
+  /// After a step, when all ranks have met: writes a checkpoint where one is due.
+  void writeCheckpoint(int rank, uint64_t step, Pulse *pulse);
   void reportEnd(int rank);
   JobContext makeContext(const DataSource &source);
   bool capturesSteps() const;
@@ -76,13 +83,16 @@ private:
   const Options &options;
   const Settings &settings;
   const std::atomic<int> &signal;
+  Resumption resumption;
   Data data;
+  const SavedData described; ///< of the data, for checkpoints; empty where none is written or read
   InitialValues values;
-  const uint64_t steps;
-  const RateSchedule schedule; ///< over the steps of the run
+  uint64_t steps;        ///< of the run, from its beginning
+  RateSchedule schedule; ///< over these
   Prefetch prefetch;
   RowSum rows;
   const std::unique_ptr<SlowFabric> slowLink; ///< none without --link-rate
+  Saving saving;
   const std::unique_ptr<Speaker> speaker;
   JobContext context, evaluationContext; ///< of steps that train, and of others: these read no rows ahead
   Watchdog watchdog;

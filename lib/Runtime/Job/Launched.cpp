@@ -80,6 +80,8 @@ void raise(StopSignal &stop, const std::function<void()> &work) {
     stop.raise(Exit::Rejected, problem.what());
   } catch (const NotStarted &problem) {
     stop.raise(Exit::RankFailed, problem.what());
+  } catch (const NoCheckpoint &problem) {
+    stop.raise(Exit::NoCheckpoint, problem.what());
   } catch (const std::exception &problem) {
     stop.raise(Exit::Internal, fmt::format("error: {}", problem.what()));
   }

@@ -4,6 +4,7 @@
 //     SIGINT, SIGTERM     the first one ends the run after its step, and what was learned is saved;
 //                         the second one ends it at once
 //     SIGHUP              the same, as often as it comes: who closes a terminal sends several
+//     SIGUSR1             lets the run write a checkpoint after its step, and go on
 //
 // Afterwards the signal is raised again, so that the shell sees what ended the program (130, 143, 129). A SIGHUP that
 // was ignored when the program was started stays so (nohup). SIGINT does not: shells ignore it for jobs in the
@@ -22,7 +23,8 @@
 
 namespace {
 
-std::atomic<int> received{0}; ///< the first signal
+std::atomic<int> received{0};              ///< the first signal
+std::atomic<uint64_t> checkpointsAsked{0}; ///< SIGUSR1
 
 void endNow(int signal) {
   xlc::runtime::removeTemporaryFiles();
@@ -43,6 +45,10 @@ void handleSignals() {
   for (int signal : xlc::runtime::stoppingSignals)
     if (signal != SIGHUP || (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN))
       sigaction(signal, &stopping, nullptr);
+  struct sigaction asking = {};
+  asking.sa_handler = [](int) { ++checkpointsAsked; };
+  asking.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &asking, nullptr);
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
 }
@@ -69,8 +75,10 @@ std::terminate_handler terminateWithWords; ///< the library's, which prints the 
 static int runMain(int argc, char **argv) {
   xlc::runtime::Embedded embedded{
       {xlc_plan, xlc_plan_size, xlc_plan_checksum}, xlc_kernels, xlc_kernel_count, xlc_images, xlc_image_count};
-  xlc::runtime::Exit exit = xlc::runtime::runProgram(argc, argv, embedded, xlc::runtime::linkedTarget(),
-                                                     xlc::runtime::readSettings(std::getenv), received);
+  xlc::runtime::Settings settings = xlc::runtime::readSettings(std::getenv);
+  settings.checkpointSignals = &checkpointsAsked;
+  xlc::runtime::Exit exit =
+      xlc::runtime::runProgram(argc, argv, embedded, xlc::runtime::linkedTarget(), settings, received);
   if (int signal = received; signal != 0 && exit == xlc::runtime::Exit::Done) {
     std::fflush(nullptr);
     std::signal(signal, SIG_DFL);

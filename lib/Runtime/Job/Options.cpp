@@ -26,7 +26,9 @@ Examples:
   ./train --data folder                               folder/NAME.npy for every input
   ./train --data tokens='corpus/*.bin' --epochs 3     other files of tokens, three times over
   ./train --check-data                                whether every id has a row in its table, of data of any size
-  ./train --init final.safetensors --lr 1e-4          go on from saved parameters
+  ./train --init final.safetensors --lr 1e-4          begin from saved parameters
+  ./train --resume auto                               go on from the newest checkpoint, or begin where there is none
+  touch CK/checkpoint-now                             in the folder of checkpoints: one more after this step
   ./train --steps 3 --profile trace.json              what ran when, for https://ui.perfetto.dev
   ./train --steps 3 --inject-fault 0:3:begin          rank 0 fails in step 3 at the action 'begin', which every
                                                       program has; a --profile trace names all the others
@@ -40,11 +42,12 @@ Examples:
 Ranks with GPUs on several hosts meet at MASTER_ADDR, at the port behind MASTER_PORT. XLC_JOB_SECRET in the environment
 of all of them, a text that nobody guesses, lets in no others; what they say is not encrypted.
 
-Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after its step, and --save is done; a second Ctrl-C or SIGTERM ends it
-at once. A line that cannot be written (--log, stdout) does not end it.
+Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after its step with a checkpoint, where it has a folder for them, and
+--save is done; a second Ctrl-C or SIGTERM ends it at once. SIGUSR1 lets it write a checkpoint and go on. A line that
+cannot be written (--log, stdout) does not end it.
 
-Exit codes: 0 done, 1 input rejected or output not written, 2 usage, 5 a rank failed, 7 the loss or a gradient is not
-finite, 70 internal error, 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP)";
+Exit codes: 0 done, 1 input rejected or output not written, 2 usage, 5 a rank failed, 6 no checkpoint can be resumed,
+7 the loss or a gradient is not finite, 70 internal error, 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP)";
 
 template <class T> bool parseNumber(std::string_view text, T &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -110,6 +113,20 @@ void addOptionsOfTuning(CLI::App &app, Options &options) {
   for (CLI::Option *other : app.get_options())
     if (other != tune && other->get_name() != "--help" && other->get_name() != "--version")
       tune->excludes(other);
+}
+
+void addOptionsOfCheckpoints(CLI::App &app, Options &options) {
+  app.add_option("--resume", options.resume,
+                 "go on from this checkpoint, of any layout; auto: from the newest of the folder, and begin where that "
+                 "has none")
+      ->type_name("auto|FOLDER");
+  app.add_option("--checkpoint-dir", options.checkpointDir,
+                 "the folder of the run's checkpoints; default: the spec's checkpoint.dir")
+      ->type_name("FOLDER");
+  app.add_flag("--checkpoint-now", options.checkpointsNow,
+               "write a checkpoint before the first step: with --resume and no step to do, for this layout");
+  app.add_flag("--data-changed", options.dataChanged,
+               "with --resume: the data are others than those of the run until then; it goes on at the same sample");
 }
 
 /// How ranks run, wait and meet.
@@ -197,7 +214,9 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       ->excludes("--steps");
   app.add_option("--log", options.log, "write one JSON object per step to this file");
   app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
-  app.add_option("--init", options.init, "begin from the parameters in this safetensors file, of any float type");
+  app.add_option("--init", options.init,
+                 "begin from the parameters in this safetensors file, of any float type, or of a checkpoint");
+  addOptionsOfCheckpoints(app, options);
   app.add_option_function<std::string>(
       "--data", [&](const std::string &text) { parseData(text, options); },
       "a folder of NAME.npy, or name=path,...; tokens=path, or a pattern, for the stream of a spec that has one");

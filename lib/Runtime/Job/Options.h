@@ -14,6 +14,10 @@ namespace xlc::runtime {
 struct Options {
   std::optional<uint64_t> steps, epochs; ///< neither: one epoch
   std::string log, save, init, profile, stats;
+  std::string resume;          ///< "auto", or the folder of a checkpoint; empty: the run begins
+  std::string checkpointDir;   ///< empty: the plan's
+  bool checkpointsNow = false; ///< one is written before the first step
+  bool dataChanged = false;    ///< a run is resumed with other data
   std::string dataFolder;
   std::map<std::string, std::string> dataFiles; ///< by input; those of the stream as "tokens"
   bool checksData = false;                      ///< instead of a run, reads all of it

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
@@ -24,13 +25,13 @@ std::string number(double value) { return std::isfinite(value) ? fmt::format("{:
 
 /// A file that no other program writes: it is emptied only when it is locked, and stays locked until this program ends. Where the file
 /// system has no locks, and for pipes, there is none.
-FILE *openLog(const std::string &path) {
+FILE *openLog(const std::string &path, bool goesOn) {
   if (path.empty())
     return nullptr;
   auto reject = [&](const std::string &why) {
     return Rejected(fmt::format("{}: error: cannot be written: {}", path, why));
   };
-  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+  int file = open(path.c_str(), (goesOn ? O_RDWR : O_WRONLY) | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
   if (file < 0)
     throw reject(std::strerror(errno));
   struct stat info{};
@@ -38,9 +39,9 @@ FILE *openLog(const std::string &path) {
   std::string why;
   if (isRegular && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     why = "another program writes its log there";
-  else if (isRegular && ftruncate(file, 0) != 0)
+  else if (isRegular && !goesOn && ftruncate(file, 0) != 0)
     why = std::strerror(errno);
-  FILE *opened = why.empty() ? fdopen(file, "w") : nullptr;
+  FILE *opened = why.empty() ? fdopen(file, goesOn ? "r+" : "w") : nullptr;
   if (opened)
     return opened;
   if (why.empty())
@@ -49,12 +50,36 @@ FILE *openLog(const std::string &path) {
   throw reject(why);
 }
 
+/// The step of a line of the log; none where it is of something else.
+std::optional<uint64_t> stepOf(std::string_view line) {
+  constexpr std::string_view begin = "{\"step\":";
+  uint64_t step = 0;
+  if (!line.starts_with(begin))
+    return std::nullopt;
+  auto [end, error] = std::from_chars(line.data() + begin.size(), line.data() + line.size(), step);
+  return error == std::errc() ? std::optional(step) : std::nullopt;
+}
+
+/// Keeps the lines of a log up to those of step `done`, and writes on behind them. A last line that was not finished goes.
+void continueLog(FILE *log, uint64_t done) {
+  off_t kept = 0;
+  char *line = nullptr;
+  size_t room = 0;
+  for (ssize_t length; (length = getline(&line, &room, log)) > 0 && line[length - 1] == '\n'; kept += length)
+    if (std::optional<uint64_t> step = stepOf({line, (size_t)length}); step && *step > done)
+      break;
+  std::free(line);
+  std::rewind(log);
+  if (ftruncate(fileno(log), kept) == 0)
+    std::fseek(log, kept, SEEK_SET);
+}
+
 constexpr char clearLine[] = "\r\x1b[K";
 
 } // namespace
 
-Progress::Progress(const std::string &logPath, uint64_t steps)
-    : log(openLog(logPath)), logged{logPath, log.get(), {}}, steps(steps), bar(isatty(STDERR_FILENO)) {}
+Progress::Progress(const std::string &logPath, bool goesOn)
+    : log(openLog(logPath, goesOn)), logged{logPath, log.get(), {}}, goesOn(goesOn), bar(isatty(STDERR_FILENO)) {}
 
 Progress::~Progress() { clearBar(); }
 
@@ -80,10 +105,15 @@ void Progress::write(Lines &lines, const std::string &line) {
   lines.failure = std::strerror(reason);
 }
 
-void Progress::begin(const Data &data) {
+void Progress::begin(const Data &data, uint64_t done, uint64_t count) {
+  steps = count;
+  if (log && goesOn)
+    continueLog(log.get(), done);
+  if (!data.tokenStream())
+    return;
   const TokenStream &stream = *data.tokenStream();
   write(results, fmt::format("data: {}\n", data.describe()));
-  if (log)
+  if (log && done == 0)
     write(logged, fmt::format("{{\"data\":{{\"rows\":{},\"row_tokens\":{},\"files\":{},\"tokens_left\":{}}}}}\n",
                               data.rows(), stream.length(), stream.fileCount(), stream.tokensLeft()));
 }

@@ -34,12 +34,14 @@ void clearBar();
 
 class Progress {
 public:
-  /// `logPath` may be empty. Throws Rejected where the log cannot be written.
-  Progress(const std::string &logPath, uint64_t steps);
+  /// `logPath` may be empty; `goesOn`: what is in it stays, as far as `begin` says. Throws Rejected where the log cannot be
+  /// written.
+  Progress(const std::string &logPath, bool goesOn);
   ~Progress();
 
-  /// The first line, of data that are a stream of tokens: rows, and what is left at the ends of files.
-  void begin(const Data &data);
+  /// Before the first step of this run, `done` steps of `count` having been done by others: takes lines of steps that are
+  /// done again out of the log. The first line of data that are a stream of tokens: rows, and what is left at the ends of files.
+  void begin(const Data &data, uint64_t done, uint64_t count);
   void show(const StepResult &result);
 
   /// Throws Rejected where a line, or one of the log, could not be written. That was said when it happened; training
@@ -60,8 +62,8 @@ private:
   };
   std::unique_ptr<FILE, Close> log;
   Lines results{"standard output", stdout, {}}, logged;
-  const uint64_t steps;
-  const bool bar;
+  uint64_t steps = 0;
+  const bool goesOn, bar;
 };
 
 } // namespace xlc::runtime

@@ -4,6 +4,7 @@
 
 #include "Launch/Environment.h"
 
+#include <atomic>
 #include <functional>
 
 namespace xlc::runtime {
@@ -12,6 +13,8 @@ struct Settings {
   Environment environment;   ///< of launchers, which have a table of variables
   std::string libraryFolder; ///< XLC_CUDA_LIBRARIES: the only folder in which a vendor's libraries are looked for
   bool sharesDevice = false; ///< XLC_SHARE_GPU: ranks may have one GPU, for tests on a machine that has one
+  /// How often this process has been asked for a checkpoint, by SIGUSR1. Null: it cannot be.
+  const std::atomic<uint64_t> *checkpointSignals = nullptr;
   /// For tests, of a plan that has programs for it: before each step but the first all ranks evaluate on its rows.
   /// Called with the loss, on a rank whose program has it, in its process. Null: they do not.
   std::function<void(int rank, uint64_t step, float loss)> onEvaluation = nullptr;

@@ -32,6 +32,13 @@ StepResult resultOf(uint64_t step, const Executor &executor) {
   return result;
 }
 
+void Speaker::begin(uint64_t done, uint64_t count, const std::string &note) {
+  steps = count, before = shown = ran = done;
+  if (!note.empty())
+    say(note);
+  progress.begin(data, done, count);
+}
+
 void Speaker::endStep(uint64_t step, int64_t begin) {
   Board &board = world.board();
   world.waiter.waitWhile(board.shown, (uint32_t)(step - 1), world.pulses());
@@ -68,6 +75,7 @@ void Speaker::judge(const StepResult &result) {
   else if (overflows)
     return;
   failure = fmt::format("error: step {}: {}", result.step, why);
+  Request::raise(world.request().isSpoiled, 1);
   Request::raise(world.request().lastStep, result.step);
 }
 
@@ -84,7 +92,7 @@ Exit Speaker::finish(const InitialValues &values, const ReadArena &read, std::ve
                     path.empty() ? "" : ", saves " + path));
   if (!path.empty())
     saveParameters(plan, values, read, path);
-  UsedResources used{.steps = ran, .outside = std::move(outside)};
+  UsedResources used{.steps = ran - before, .outside = std::move(outside)};
   std::vector<RankTrace> traces;
   for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
     used.add(world.reportOf(rank));
@@ -96,7 +104,7 @@ Exit Speaker::finish(const InitialValues &values, const ReadArena &read, std::ve
   if (!options.stats.empty())
     writeStats(options.stats, plan, used);
   progress.checkWritten();
-  std::string disagreement = findDisagreement(plan, used);
+  std::string disagreement = used.steps ? findDisagreement(plan, used) : "";
   if (disagreement.empty())
     return failure.empty() ? Exit::Done : Exit::NonFinite;
   clearBar();

@@ -13,11 +13,11 @@ namespace xlc::runtime {
 class Speaker {
 public:
   /// Throws Rejected where the log cannot be written.
-  Speaker(const World &world, const Options &options, const Data &data, uint64_t steps)
-      : world(world), plan(world.plan), options(options), data(data), steps(steps), progress(options.log, steps) {
-    if (data.tokenStream())
-      progress.begin(data);
-  }
+  Speaker(const World &world, const Options &options, const Data &data)
+      : world(world), plan(world.plan), options(options), data(data), progress(options.log, !options.resume.empty()) {}
+
+  /// Before the first step: `done` steps of `count` have been done by runs before. `note`: from which checkpoint, if so.
+  void begin(uint64_t done, uint64_t count, const std::string &note);
 
   /// Of a step that took from `begin` on: waits for its numbers, shows them, ends the job where they are of no use.
   void endStep(uint64_t step, int64_t begin);
@@ -35,10 +35,10 @@ private:
   const Plan &plan;
   const Options &options;
   const Data &data;
-  const uint64_t steps;
   Progress progress;
-  uint64_t shown = 0, ran = 0; ///< steps
-  std::string failure;         ///< why the job ends with exit 7; empty where it does not
+  uint64_t steps = 0, before = 0; ///< of the run; of runs before this
+  uint64_t shown = 0, ran = 0;    ///< steps
+  std::string failure;            ///< why the job ends with exit 7; empty where it does not
 };
 
 /// Of the rank that has loss and norm, at the end of this step or the next: what rank 0 is to show.

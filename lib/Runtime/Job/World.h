@@ -18,9 +18,10 @@ namespace xlc::runtime {
 struct Board {
   std::atomic<uint32_t> shown; ///< the step of `result`
   StepResult result;
-  std::atomic<bool> isBindingSaid; ///< that ranks have fewer cores than threads
-  std::atomic<bool> isLateNoted;   ///< that some wait long for others before the first step
-  std::atomic<uint32_t> exit;      ///< 1 + the exit code, once everything is written
+  std::atomic<bool> isBindingSaid;            ///< that ranks have fewer cores than threads
+  std::atomic<bool> isLateNoted;              ///< that some wait long for others before the first step
+  std::atomic<uint64_t> failedCheckpointSaid; ///< 1 + the step of the last of which that was said
+  std::atomic<uint32_t> exit;                 ///< 1 + the exit code, once everything is written
 };
 
 /// What a rank has used, complete when all have met after the last step.

@@ -65,6 +65,10 @@ const plan::StateT &rowOfRead(const Plan &plan, uint32_t bucket) {
   return **std::ranges::find_if(plan.states, [&](const auto &row) { return row->bucket == bucket && isRead(*row); });
 }
 
+bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter) {
+  return parameter.frozen && isNarrow(rowOfRead(plan, parameter.bucket).element);
+}
+
 plan::Element storedElement(const Plan &plan, uint32_t bucket) {
   auto master = std::ranges::find_if(
       plan.states, [&](const auto &row) { return row->bucket == bucket && row->kind == plan::StateKind::Master; });

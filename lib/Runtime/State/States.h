@@ -38,6 +38,9 @@ PieceShape shapeOf(const Plan &plan, const plan::ParameterT &parameter);
 /// The row of a bucket's parameters and running averages, as units read them; a plan that was checked has one.
 const plan::StateT &rowOfRead(const Plan &plan, uint32_t bucket);
 
+/// Whether ranks hold of a parameter nothing but a rounded copy, which no step moves.
+bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter);
+
 /// The type of a bucket's parameters in files, whatever units read: that of the master; without one, what is narrow is
 /// widened.
 plan::Element storedElement(const Plan &plan, uint32_t bucket);

@@ -1,0 +1,79 @@
+// A checkpoint that is read: its manifest, its files, and elements of its tensors, each block of which is verified
+// before it is used. The chain is manifest, header, block: one flipped bit anywhere is found.
+#ifndef XLC_LIB_RUNTIME_CHECKPOINT_CHECKPOINT_H
+#define XLC_LIB_RUNTIME_CHECKPOINT_CHECKPOINT_H
+
+#include "Device/DataSource.h"
+#include "Files/Safetensors.h"
+#include "Manifest.h"
+
+#include <atomic>
+
+namespace xlc::runtime {
+
+/// What is wrong with a checkpoint, with the name of the file.
+struct Damaged : Rejected {
+  using Rejected::Rejected;
+};
+
+class Checkpoint {
+public:
+  /// Opens `folder`: the manifest and the headers of all files. Throws Damaged where one is missing, or is not what the
+  /// manifest says.
+  explicit Checkpoint(const std::string &folder);
+
+  const std::string folder;
+  const Manifest &manifest() const { return said; }
+
+  /// The tensor of a kind and a name; null: there is none.
+  const SavedTensor *find(std::string_view kind, const std::string &name) const;
+
+  /// Bytes of blocks that were read until now, of all readers.
+  uint64_t bytesRead() const { return readBytes; }
+
+private:
+  friend class CheckpointReader;
+
+  struct File {
+    explicit File(const std::string &path) : reader(path) {}
+    SafetensorsReader reader;
+    Seal seal;
+  };
+  void openFiles();
+  void checkEntries() const;
+  [[noreturn]] void reject(const SavedFile &file, const std::string &why) const;
+
+  Manifest said;
+  std::vector<std::unique_ptr<File>> files; ///< as the manifest has them
+  std::map<std::string, const SavedTensor *, std::less<>> tensors;
+  mutable std::atomic<uint64_t> readBytes = 0;
+};
+
+/// Reads for one thread. It keeps the blocks that it has read last, 16 of 1 MiB: rows of a tensor that was cut otherwise
+/// come from a few blocks in turns.
+class CheckpointReader {
+public:
+  explicit CheckpointReader(const Checkpoint &checkpoint) : checkpoint(checkpoint) {}
+
+  /// Gives elements [begin, begin + count) of the whole tensor, in its type, in parts. Throws Damaged.
+  void read(const SavedTensor &tensor, uint64_t begin, uint64_t count, const Take &take);
+  /// Verifies all blocks of a piece.
+  void verify(const SavedTensor &tensor, const SavedPiece &piece);
+
+private:
+  struct Block {
+    uint64_t file, begin; ///< where it lies
+    uint64_t lastUse;
+    std::vector<char> bytes;
+  };
+  void readPiece(const SavedTensor &tensor, const SavedPiece &piece, uint64_t from, uint64_t count, const Take &take);
+  const Block &load(const SavedTensor &tensor, const SavedPiece &piece, uint64_t block);
+
+  const Checkpoint &checkpoint;
+  std::vector<Block> blocks;
+  uint64_t uses = 0;
+};
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,132 @@
+// See Ownership.h.
+#include "Ownership.h"
+
+#include "Plan/Philox.h"
+
+#include <algorithm>
+#include <map>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr uint64_t wholeBelow = 1 << 20; // bytes
+constexpr uint64_t grain = 64;           // elements
+
+struct Replica {
+  uint64_t number = 0, count = 0;
+};
+
+/// Among the ranks of a stage that hold the same elements: of a piece of `group`, none where it is not cut, and of a shard
+/// or all of a bucket.
+class Replicas {
+public:
+  Replicas(const Plan &plan, int rank) : plan(plan), rank(rank) {}
+
+  const Replica &of(std::optional<uint32_t> group, plan::Extent extent) {
+    auto [it, isNew] = known.try_emplace({group, extent});
+    if (isNew)
+      it->second = count(group, extent);
+    return it->second;
+  }
+
+private:
+  Replica count(std::optional<uint32_t> group, plan::Extent extent) const {
+    auto placeOf = [&](int each) {
+      return std::pair(group ? indexIn(*plan.rank_groups[*group], plan, each) : 0,
+                       extent == plan::Extent::Shard ? shardOf(plan, each) : 0);
+    };
+    auto ranks = (int)stageRanks(plan), first = rank / ranks * ranks;
+    Replica found;
+    for (int each = first; each < first + ranks; ++each)
+      if (placeOf(each) == placeOf(rank)) {
+        found.number += each < rank;
+        ++found.count;
+      }
+    return found;
+  }
+
+  const Plan &plan;
+  const int rank;
+  std::map<std::pair<std::optional<uint32_t>, plan::Extent>, Replica> known;
+};
+
+/// The replica's part of elements [begin, end).
+std::pair<uint64_t, uint64_t> partOf(const Replica &replica, uint64_t begin, uint64_t end, uint64_t elementBytes,
+                                     const std::string &name) {
+  uint64_t count = end - begin;
+  if (count * elementBytes < wholeBelow)
+    return hashName(name) % replica.count == replica.number ? std::pair(begin, end) : std::pair(begin, begin);
+  auto border = [&](uint64_t number) {
+    return number == replica.count ? count : count / replica.count * number / grain * grain;
+  };
+  return {begin + border(replica.number), begin + border(replica.number + 1)};
+}
+
+TensorCut cutOf(const Plan &plan, const plan::ParameterT &parameter) {
+  if (!parameter.layout)
+    return {};
+  const plan::LayoutT &layout = *parameter.layout;
+  return {layout.dim, layout.outer, groupSize(*plan.rank_groups[layout.group])};
+}
+
+} // namespace
+
+bool isSaved(const Plan &plan, const plan::StateT &state) {
+  switch (state.kind) {
+  case plan::StateKind::Master:
+  case plan::StateKind::Optimizer:
+  case plan::StateKind::RunningAverage:
+    return true;
+  case plan::StateKind::Value:
+    return std::ranges::none_of(plan.states, [&](const auto &other) {
+      return other->bucket == state.bucket && other->kind == plan::StateKind::Master;
+    });
+  default:
+    return false;
+  }
+}
+
+SavedTensor describeTensor(const Plan &plan, const plan::StateT &state, const plan::ParameterT &parameter) {
+  plan::Element element = isHeldRounded(plan, parameter) ? storedElement(plan, parameter.bucket) : state.element;
+  std::string kind(kParameterKind);
+  if (state.kind == plan::StateKind::RunningAverage)
+    kind = kBufferKind;
+  if (state.kind == plan::StateKind::Optimizer)
+    kind = state.name;
+  return {parameter.name, kind, nameOf(element), parameter.shape, cutOf(plan, parameter), {}};
+}
+
+std::vector<SavedTensor> listTensors(const Plan &plan) {
+  std::vector<SavedTensor> tensors;
+  for (const auto &parameter : plan.parameters)
+    for (const auto &state : plan.states)
+      if (state->bucket == parameter->bucket && isSaved(plan, *state))
+        tensors.push_back(describeTensor(plan, *state, *parameter));
+  return tensors;
+}
+
+void forEachOwnedPart(const Plan &plan, int rank, const std::function<void(const OwnedPart &)> &visit) {
+  std::vector<std::vector<HeldState>> held(plan.buckets.size());
+  forEachState(plan, rank, [&](const HeldState &state) {
+    uint32_t bucket = *state.row->bucket;
+    if (isSaved(plan, *state.row) && stageOf(plan, findFirstHolder(plan, bucket)) == stageOf(plan, rank))
+      held[bucket].push_back(state);
+  });
+  Replicas replicas(plan, rank);
+  for (size_t i = 0; i < plan.parameters.size(); ++i) {
+    const plan::ParameterT &parameter = *plan.parameters[i];
+    for (const HeldState &state : held[parameter.bucket]) {
+      uint64_t first = std::max(state.begin, parameter.offset);
+      uint64_t last = std::min(state.end, parameter.offset + parameter.elements);
+      if (first >= last)
+        continue;
+      std::optional<uint32_t> group = parameter.layout ? std::optional(parameter.layout->group) : std::nullopt;
+      auto [begin, end] = partOf(replicas.of(group, state.row->extent), first - parameter.offset,
+                                 last - parameter.offset, bytesOf(state.row->element), parameter.name);
+      if (begin < end)
+        visit({state, i, {memberOf(plan, parameter, rank).index, begin, end}, parameter.offset + begin});
+    }
+  }
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,118 @@
+// See Writer.h.
+#include "Writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <unistd.h>
+
+namespace xlc::runtime {
+namespace {
+
+/// One of the files of a rank.
+struct FileOfRank {
+  std::string name;
+  std::vector<OwnedPart> parts;
+};
+
+std::vector<FileOfRank> filesOf(const Plan &plan, int rank) {
+  std::vector<FileOfRank> files{{fmt::format("parameters-{:05}.safetensors", rank), {}},
+                                {fmt::format("states-{:05}.safetensors", rank), {}}};
+  forEachOwnedPart(plan, rank, [&](const OwnedPart &part) {
+    files[part.held.row->kind == plan::StateKind::Optimizer].parts.push_back(part);
+  });
+  std::erase_if(files, [](const FileOfRank &file) { return file.parts.empty(); });
+  return files;
+}
+
+SavedTensor tensorOf(const Plan &plan, const OwnedPart &part) {
+  return describeTensor(plan, *part.held.row, *plan.parameters[part.parameter]);
+}
+
+/// A whole tensor has its shape; else it is a piece.
+TensorForm formOf(const Plan &plan, const OwnedPart &part) {
+  SavedTensor tensor = tensorOf(plan, part);
+  uint64_t count = part.range.end - part.range.begin;
+  bool isWhole = tensor.cut.parts == 1 && count == plan.parameters[part.parameter]->elements;
+  if (isWhole)
+    return {tensor.key(), tensor.shape, tensor.dtype};
+  return {tensor.key(), {count}, tensor.dtype, PieceForm{tensor.shape, tensor.cut, part.range}};
+}
+
+/// The values with which a parameter began, for a part of it; padding is zero.
+void putInitialPart(const Plan &plan, int rank, const InitialValues &values, const OwnedPart &part, uint64_t begin,
+                    uint64_t count, char *to) {
+  const plan::ParameterT &parameter = *plan.parameters[part.parameter];
+  uint64_t size = bytesOf(storedElement(plan, parameter.bucket));
+  std::memset(to, 0, count * size);
+  memberOf(plan, parameter, rank)
+      .forEachRun(begin, begin + count, [&](uint64_t inBucket, uint64_t inWhole, uint64_t some) {
+        putInitial(plan, part.parameter, values, inWhole, some, to + (inBucket - begin) * size);
+      });
+}
+
+} // namespace
+
+std::vector<std::string> namesOfFiles(const Plan &plan, int rank) {
+  std::vector<std::string> names;
+  for (const FileOfRank &file : filesOf(plan, rank))
+    names.push_back(file.name);
+  return names;
+}
+
+void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,
+                const std::string &folder) {
+  std::vector<std::unique_ptr<OutputFile>> written;
+  std::vector<char> block(sealedBlock);
+  for (const FileOfRank &file : filesOf(plan, rank)) {
+    std::vector<TensorForm> forms;
+    for (const OwnedPart &part : file.parts)
+      forms.push_back(formOf(plan, part));
+    OutputFile &to = *written.emplace_back(std::make_unique<OutputFile>(folder + "/" + file.name));
+    SafetensorsWriter writer(to, forms, BlockSeals::With);
+    for (size_t i = 0; i < forms.size(); ++i) {
+      const OwnedPart &part = file.parts[i];
+      bool isRounded = isHeldRounded(plan, *plan.parameters[part.parameter]);
+      uint64_t size = dtypeBytes(forms[i].dtype), most = block.size() / size;
+      for (uint64_t at = part.inBucket, end = at + part.range.end - part.range.begin; at < end; at += most) {
+        uint64_t some = std::min(most, end - at);
+        if (isRounded)
+          putInitialPart(plan, rank, values, part, at, some, block.data());
+        else
+          read(part.held.offsetOf(at), some * size, block.data());
+        writer.write(block.data(), some * size);
+      }
+    }
+    writer.finish();
+  }
+  std::vector<OutputFile *> together;
+  for (const auto &file : written)
+    together.push_back(file.get());
+  if (!together.empty())
+    OutputFile::publishTogether(together);
+}
+
+void listFiles(const Plan &plan, const std::string &folder, Manifest &manifest) {
+  manifest.tensors = listTensors(plan);
+  std::map<std::string, SavedTensor *> byKey;
+  for (SavedTensor &tensor : manifest.tensors)
+    byKey.emplace(tensor.key(), &tensor);
+  for (int rank = 0; rank < (int)rankCount(plan); ++rank)
+    for (const FileOfRank &file : filesOf(plan, rank)) {
+      SafetensorsReader reader(folder + "/" + file.name);
+      reader.seal(); // it is what was written
+      for (const OwnedPart &part : file.parts) {
+        SavedTensor &tensor = *byKey.at(tensorOf(plan, part).key());
+        tensor.pieces.push_back({manifest.files.size(), part.range});
+      }
+      manifest.files.push_back({file.name, reader.size(), reader.headerDigits()});
+    }
+  for (SavedTensor &tensor : manifest.tensors)
+    std::ranges::sort(tensor.pieces, {},
+                      [](const SavedPiece &piece) { return std::pair(piece.range.index, piece.range.begin); });
+  manifest.model = fingerprintOf(manifest.tensors);
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,33 @@
+// What a rank writes of a checkpoint: its two files, whole and synced.
+//
+//     parameters-00003.safetensors    of parameters (masters) and running averages
+//     states-00003.safetensors        of the optimizer's states: "m/NAME"
+//
+// An entry is a whole tensor in its shape, or a piece (Files/Seal.h). A rank that owns nothing of one of them has no such
+// file.
+#ifndef XLC_LIB_RUNTIME_CHECKPOINT_WRITER_H
+#define XLC_LIB_RUNTIME_CHECKPOINT_WRITER_H
+
+#include "Files/Parameters.h"
+#include "Ownership.h"
+
+namespace xlc::runtime {
+
+/// Reads bytes of the rank's arena from an offset on.
+using ReadState = std::function<void(uint64_t offset, uint64_t bytes, void *to)>;
+
+/// The names of a rank's files, of those that it writes.
+std::vector<std::string> namesOfFiles(const Plan &plan, int rank);
+
+/// Writes them into a folder. `values`: what parameters began with. Memory: 1 MiB beside the headers. Throws Rejected,
+/// naming the file, where one cannot be written; it then leaves no file of its own.
+void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,
+                const std::string &folder);
+
+/// Completes a manifest with the files of a folder that all ranks have written, and with what lies where. Throws Rejected where one is
+/// missing or is not what its rank has to write.
+void listFiles(const Plan &plan, const std::string &folder, Manifest &manifest);
+
+} // namespace xlc::runtime
+
+#endif

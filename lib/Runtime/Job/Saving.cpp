@@ -1,0 +1,168 @@
+// See Saving.h.
+#include "Saving.h"
+
+#include "Files/StandardStreams.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr int64_t second = 1'000'000'000;
+constexpr char lockName[] = "lock", nowName[] = "checkpoint-now";
+
+/// Makes the folder where it is missing, and locks it for as long as the file is open.
+int lockFolder(const std::string &dir) {
+  auto reject = [&](const std::string &what, const std::string &why) {
+    throw Rejected(fmt::format("{}: error: {}: {}", dir, what, why));
+  };
+  if (mkdir(dir.c_str(), 0777) != 0 && errno != EEXIST)
+    reject("no folder for checkpoints can be made there", std::strerror(errno));
+  std::string path = dir + "/" + lockName;
+  int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0)
+    reject("checkpoints cannot be written there", std::strerror(errno));
+  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(file);
+    reject("checkpoints cannot be written there", "another run writes its own");
+  }
+  if (access(dir.c_str(), W_OK | X_OK) != 0) {
+    std::string why = std::strerror(errno);
+    close(file);
+    reject("checkpoints cannot be written there", why);
+  }
+  return file;
+}
+
+std::string describeLayout(const Plan &plan) {
+  const plan::Mesh &mesh = *plan.mesh;
+  return fmt::format("dp {}, pp {}, tp {}, shards {}", mesh.dp(), mesh.pp(), mesh.tp(), mesh.shards());
+}
+
+} // namespace
+
+Saving::Saving(const World &world, const Options &options, const Settings &settings, bool speaks)
+    : world(world), plan(world.plan), settings(settings), dir(checkpointFolder(world.plan, options)),
+      hasAskedAtStart(options.checkpointsNow), lastTime(now()), lastLook(now()) {
+  if (hasAskedAtStart && dir.empty())
+    throw Rejected("error: --checkpoint-now writes a checkpoint, and there is no folder for it: 'checkpoint: {dir: "
+                   "...}' in the spec names it, or --checkpoint-dir");
+  if (isOn() && speaks)
+    lock = lockFolder(dir);
+}
+
+Saving::~Saving() {
+  if (lock >= 0)
+    close(lock);
+}
+
+void Saving::ask(int rank, uint64_t step, bool isFirstOfProcess) {
+  if (!isOn())
+    return;
+  const plan::CheckpointsT *rule = plan.checkpoints.get();
+  bool isDue = rule && rule->every_steps && step % rule->every_steps == 0;
+  if (settings.checkpointSignals && isFirstOfProcess) {
+    uint64_t signals = *settings.checkpointSignals;
+    isDue |= std::exchange(seenSignals, signals) != signals;
+  }
+  if (rank == 0 && rule && rule->every_seconds > 0)
+    isDue |= (double)(now() - lastTime) >= rule->every_seconds * (double)second;
+  if (rank == 0 && now() - lastLook >= second) {
+    lastLook = now();
+    isDue |= unlink((dir + "/" + nowName).c_str()) == 0;
+  }
+  if (isDue)
+    Request::raise(world.request().checkpoint, step + 1);
+}
+
+bool Saving::isDue(uint64_t step, bool isLast) const {
+  const Request &request = world.request();
+  return isOn() && request.isSpoiled == 0 && (isLast || request.checkpoint == step + 1);
+}
+
+/// What fails in it ends the attempt for all.
+void Saving::attempt(uint64_t step, const std::function<void()> &work) {
+  Request &request = world.request();
+  if (request.checkpointFailed == step + 1)
+    return;
+  try {
+    work();
+  } catch (const Rejected &problem) {
+    Request::raise(request.checkpointFailed, step + 1);
+    if (world.board().failedCheckpointSaid.exchange(step + 1) == step + 1)
+      return;
+    clearBar();
+    bool stops = plan.checkpoints && plan.checkpoints->stops;
+    say(fmt::format("{}\nwarning: there is no checkpoint of step {}; {}", problem.what(), step,
+                    stops ? "the run ends" : "training goes on"));
+  }
+}
+
+void Saving::publish(const State &state) {
+  Manifest manifest;
+  manifest.progress = state.progress, manifest.seed = state.seed, manifest.data = state.data;
+  if (const LossScale *scale = state.lossScale)
+    manifest.lossScale = scale->state();
+  manifest.optimizer = plan.optimizer;
+  for (const auto &row : plan.states)
+    if (row->kind == plan::StateKind::Optimizer &&
+        std::ranges::find(manifest.states, row->name) == manifest.states.end())
+      manifest.states.push_back(row->name);
+  manifest.schedule = plan.schedule ? fmt::format("type {}", plan.schedule->type) : "constant";
+  manifest.madeBy = {plan.compiler, describeLayout(plan), plan.precision, plan.gpu.empty() ? "cpu" : plan.gpu};
+  std::string folder = folderOfStep(dir, state.progress.step);
+  listFiles(plan, folder, manifest);
+  OutputFile file(folder + "/" + manifestName);
+  file.write(writeManifest(manifest));
+  file.publish();
+  syncFolder(dir);
+}
+
+void Saving::removeOutdated() const {
+  Retention rule;
+  if (plan.checkpoints)
+    rule = {plan.checkpoints->keep, plan.checkpoints->keep_every};
+  try {
+    for (const StepFolder &outdated : findOutdated(listStepFolders(dir), rule))
+      removeCheckpoint(outdated.path);
+  } catch (const Rejected &problem) {
+    clearBar();
+    say(fmt::format("{}\nwarning: a checkpoint that is out of date stays", problem.what()));
+  }
+}
+
+void Saving::write(int rank, const State &state, const InitialValues &values, RankMemory memory, Pulse *pulse) {
+  uint64_t step = state.progress.step;
+  Request &request = world.request();
+  pulse->set(Pulse::Speaks); // as long as it takes
+  if (rank == 0)
+    attempt(step, [&] { makeFolder(dir, step); });
+  world.ranksMeet().meet(pulse);
+  pulse->set(Pulse::Speaks);
+  attempt(step, [&] {
+    auto read = [&](uint64_t offset, uint64_t bytes, void *to) {
+      memory.device->read(to, memory.arena + offset, bytes);
+    };
+    writeFiles(plan, rank, values, read, folderOfStep(dir, step));
+  });
+  world.ranksMeet().meet(pulse);
+  pulse->set(Pulse::Speaks);
+  if (rank == 0) {
+    attempt(step, [&] { publish(state); });
+    lastFailed = request.checkpointFailed == step + 1, lastTime = now();
+    lastFailed ? removeTorn(dir, step) : removeOutdated();
+    if (lastFailed && plan.checkpoints && plan.checkpoints->stops)
+      Request::raise(request.lastStep, step);
+  }
+  world.ranksMeet().meet(pulse);
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,46 @@
+// The rows below `checkpoint`, of the table in Keys.cpp.
+#include "Keys.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+constexpr Range counts = {.low = 1, .high = 1e15};
+
+CheckpointSpec &checkpointOf(Spec &spec) { return spec.checkpoint ? *spec.checkpoint : spec.checkpoint.emplace(); }
+
+// clang-format off
+const Key rows[] = {
+  {"checkpoint", Kind::Section, any, "", "",
+   "Checkpoints, from which a run goes on as if it had never stopped, also under another layout: "
+   "[Checkpoints.md](Checkpoints.md).", nullptr},
+  {"checkpoint.dir", Kind::Directory, any, "", "required",
+   "The folder of the run's checkpoints, one folder for all hosts. It is made where it is missing.",
+   [](Spec &s, const Value &v) { checkpointOf(s).dir = v.text; }},
+  {"checkpoint.every", Kind::StepsOrTime, counts, "", "only at the end, and where a signal ends the run",
+   "After how many steps one is written, or after how much time: `10min`.",
+   [](Spec &s, const Value &v) {
+     if (v.form == Value::Form::Time)
+       checkpointOf(s).everySeconds = v.number;
+     else
+       checkpointOf(s).everySteps = v.integer;
+   }},
+  {"checkpoint.keep", Kind::Integer, {.low = 0, .high = 1e15}, "", "2",
+   "How many of the newest stay; 0: all. An older one goes when its successor is on the disk.",
+   [](Spec &s, const Value &v) { checkpointOf(s).keep = v.integer; }},
+  {"checkpoint.keep_every", Kind::Integer, counts, "", "none",
+   "Besides, those of steps that are multiples of this stay.",
+   [](Spec &s, const Value &v) { checkpointOf(s).keepEvery = v.integer; }},
+  {"checkpoint.on_error", Kind::Choice, any, "continue|stop", "continue",
+   "What follows where one cannot be written (a full disk): a message and the next attempt when that is due, or the "
+   "end of the run with exit code 1.",
+   [](Spec &s, const Value &v) { checkpointOf(s).stops = v.text == "stop"; }},
+};
+// clang-format on
+
+} // namespace
+
+ArrayRef<Key> checkpointKeys() { return rows; }
+
+} // namespace xlc::spec
