@@ -6,7 +6,7 @@ using namespace llvm;
 namespace xlc::spec {
 namespace {
 
-constexpr Range counts = {.low = 1, .high = 1e15};
+constexpr Range counts = {.low = 1};
 
 CheckpointSpec &checkpointOf(Spec &spec) { return spec.checkpoint ? *spec.checkpoint : spec.checkpoint.emplace(); }
 
@@ -26,7 +26,7 @@ const Key rows[] = {
      else
        checkpointOf(s).everySteps = v.integer;
    }},
-  {"checkpoint.keep", Kind::Integer, {.low = 0, .high = 1e15}, "", "2",
+  {"checkpoint.keep", Kind::Integer, notNegative, "", "2",
    "How many of the newest stay; 0: all. An older one goes when its successor is on the disk.",
    [](Spec &s, const Value &v) { checkpointOf(s).keep = v.integer; }},
   {"checkpoint.keep_every", Kind::Integer, counts, "", "none",

@@ -15,7 +15,7 @@ REPORTS = re.compile(
     r"attachNote|return\b", re.IGNORECASE)
 # Help, documentation and reports: texts of these are compared as whole pages or read by people, not checked as rules.
 NOT_DIAGNOSTICS = re.compile(r"add_(option|flag|subcommand)|set_version_flag|app\(|footer|static_assert|assert\(|MlirOptMain")
-PAGES = ("lib/Phases/Phases.cpp", "lib/Spec/Keys.cpp", "lib/Spec/OptimizerKeys.cpp", "lib/Spec/Documentation.cpp", "lib/Report/")
+PAGES = ("lib/Phases/Phases.cpp", "lib/Spec/Keys.cpp", "lib/Spec/OptimizerKeys.cpp", "lib/Spec/CheckpointKeys.cpp", "lib/Spec/Documentation.cpp", "lib/Report/")
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\((?P<raw>.*?)\)\1"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])\''
                    r"|(?P<stop>[;{}])", re.DOTALL)
 PLACEHOLDER = re.compile(r"\{[^{}\s]*\}|%\w|\\.")

@@ -229,6 +229,58 @@ TEST_P(Resume, AFolderIsOfOneRun) {
   EXPECT_NE(message().find("checkpoints cannot be written there: Not a directory"), std::string::npos);
 }
 
+TEST_P(Resume, OtherDataAreRefusedUnlessTheyHaveChanged) {
+  plan.dataset = std::make_unique<plan::DatasetT>();
+  plan.dataset->ahead = 2304;
+  ASSERT_EQ(run({"--steps", "1"}), Exit::Done);
+  auto refusal = [&](std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.end(), {"--steps", "2", "--resume", "auto"});
+    testing::internal::CaptureStderr();
+    Exit exit = run(std::move(arguments));
+    return message() + (exit == Exit::Rejected ? "refused" : "");
+  };
+  plan.dataset->shuffle = true;
+  EXPECT_NE(refusal().find("'data.shuffle', 'data.seed' or 'data.end' is another; --data-changed goes on at the same "
+                           "sample all the same\nrefused"),
+            std::string::npos);
+  plan.dataset->shuffle = false;
+  std::string x = folder.read("x.npy"), ids = folder.read("ids.npy");
+  folder.write("x.npy", x.substr(0, x.size() - 1) + char(x.back() ^ 1));
+  EXPECT_NE(refusal().find("bytes, or begins or ends otherwise"), std::string::npos);
+  EXPECT_NE(refusal({"--seed", "77"}).find("error: --seed is 77, and the run of "), std::string::npos);
+  EXPECT_EQ(refusal({"--data-changed"}).find("refused"), std::string::npos);
+}
+
+TEST_P(Resume, WhatCannotBeWrittenCostsAMessage) {
+  plan.checkpoints->every_steps = 1, plan.checkpoints->keep = 0;
+  fs::create_directories(folder.file("ck"));
+  folder.write("ck/step-00000002", "a file in the place of a folder");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"--steps", "3"}), Exit::Done);
+  std::string said = message();
+  EXPECT_NE(said.find("warning: there is no checkpoint of step 2; training goes on"), std::string::npos) << said;
+  EXPECT_TRUE(fs::exists(folder.file("ck/step-00000003/checkpoint.json")));
+  plan.checkpoints->stops = true;
+  folder.write("ck/step-00000004", "a file in the place of a folder");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"--steps", "6", "--resume", folder.file("ck/step-00000003")}), Exit::Rejected);
+  said = message();
+  EXPECT_NE(said.find("warning: there is no checkpoint of step 4; the run ends"), std::string::npos) << said;
+}
+
+TEST_P(Resume, AsksForAFolder) {
+  plan.checkpoints = nullptr;
+  for (const char *option : {"--checkpoint-now", "--resume=auto"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run({"--steps", "1", option}), Exit::Rejected);
+    EXPECT_NE(message().find("'checkpoint: {dir: ...}' in the spec names it, or --checkpoint-dir"), std::string::npos);
+  }
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"--steps", "1", "--checkpoint-dir", folder.file("no/such/parent")}), Exit::Rejected);
+  EXPECT_NE(message().find("no folder for checkpoints can be made there: No such file or directory"),
+            std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stages, Resume, testing::Values(0, 3),
                          [](const auto &info) { return "Stage" + std::to_string(info.param); });
 

@@ -49,8 +49,8 @@ private:
   mutable std::atomic<uint64_t> readBytes = 0;
 };
 
-/// Reads for one thread. It keeps the blocks that it has read last, 16 of 1 MiB: rows of a tensor that was cut otherwise
-/// come from a few blocks in turns.
+/// Reads for one thread. It keeps the blocks that it has read last, 16 of 1 MiB: rows of a tensor that was cut
+/// otherwise come from a few blocks in turns.
 class CheckpointReader {
 public:
   explicit CheckpointReader(const Checkpoint &checkpoint) : checkpoint(checkpoint) {}

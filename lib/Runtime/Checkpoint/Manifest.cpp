@@ -1,31 +1,17 @@
-// See Manifest.h. The text is read value by value: lists of pieces, which may have a million entries, become plain
-// structs as they end, and nothing else of it is kept.
+// See Manifest.h. How it is written, and what it is compared by.
 #include "Manifest.h"
 
 #include "Files/Checksum.h"
+#include "ManifestText.h"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace xlc::runtime {
 namespace {
 
 using nlohmann::json;
-
-constexpr uint64_t version = 1;
-constexpr std::string_view digitsKey = "\"checksum\":\"";
-const std::string noDigits(checksumDigits, '0');
-/// Of values that are no pieces: more of them is no manifest.
-constexpr size_t mostValues = 1 << 20;
-
-std::string checksumOf(std::string_view text) {
-  Checksum checksum;
-  checksum.add(text.data(), text.size());
-  return checksum.digits();
-}
 
 json describe(const SavedData &data) {
   json files = json::array();
@@ -56,223 +42,6 @@ json describe(const SavedTensor &tensor) {
           {"shape", tensor.shape},
           {"cut", {tensor.cut.dim, tensor.cut.outer, tensor.cut.parts}},
           {"pieces", std::move(pieces)}};
-}
-
-/// A text that cannot be a manifest: what is thrown within this file.
-struct Wrong {
-  std::string why;
-};
-
-[[noreturn]] void wrong(std::string why) { throw Wrong{std::move(why)}; }
-
-/// The members of objects, with their types.
-class Fields {
-public:
-  Fields(const json &object, std::string where) : object(object), where(std::move(where)) {
-    if (!object.is_object())
-      wrong(fmt::format("'{}' is not an object", this->where));
-  }
-  const json &get(const char *key) const {
-    auto found = object.find(key);
-    if (found == object.end())
-      wrong(fmt::format("'{}' is missing", nameOf(key)));
-    return *found;
-  }
-  bool has(const char *key) const { return object.contains(key); }
-  std::string text(const char *key) const {
-    const json &value = get(key);
-    return value.is_string() ? value.get<std::string>() : (wrong(fmt::format("'{}' is not a text", nameOf(key))), "");
-  }
-  uint64_t count(const char *key) const { return countOf(get(key), nameOf(key)); }
-  bool truth(const char *key) const {
-    const json &value = get(key);
-    return value.is_boolean() ? value.get<bool>()
-                              : (wrong(fmt::format("'{}' is neither true nor false", nameOf(key))), false);
-  }
-  double number(const char *key) const {
-    const json &value = get(key);
-    return value.is_number() ? value.get<double>() : (wrong(fmt::format("'{}' is not a number", nameOf(key))), 0.0);
-  }
-  std::vector<uint64_t> counts(const char *key) const {
-    std::vector<uint64_t> all;
-    for (const json &each : list(key))
-      all.push_back(countOf(each, nameOf(key)));
-    return all;
-  }
-  const json &list(const char *key) const {
-    const json &value = get(key);
-    if (!value.is_array())
-      wrong(fmt::format("'{}' is not a list", nameOf(key)));
-    return value;
-  }
-  std::string nameOf(const char *key) const { return where.empty() ? key : where + "." + key; }
-
-private:
-  static uint64_t countOf(const json &value, const std::string &name) {
-    if (!value.is_number_unsigned())
-      wrong(fmt::format("'{}' is not a count", name));
-    return value.get<uint64_t>();
-  }
-
-  const json &object;
-  const std::string where;
-};
-
-/// Takes pieces and tensors out of the text while it is parsed.
-class Events {
-public:
-  explicit Events(std::vector<SavedTensor> &tensors) : tensors(tensors) {}
-
-  bool operator()(int depth, json::parse_event_t event, json &value) {
-    using Event = json::parse_event_t;
-    if (event == Event::key && depth == 1)
-      isInTensors = value == "tensors";
-    if (event == Event::key && isInTensors && depth == 3)
-      isInPieces = value == "pieces";
-    if (depth > 8)
-      wrong("it has lists within lists that no manifest has");
-    if (event == Event::array_end && isInTensors && isInPieces && depth == 4)
-      return takePiece(value);
-    if (event == Event::object_end && isInTensors && depth == 2)
-      return takeTensor(value);
-    bool isNumberOfPiece = event == Event::value && isInTensors && isInPieces;
-    if ((event == Event::value || event == Event::array_start || event == Event::object_start) && !isNumberOfPiece &&
-        !(isInTensors && isInPieces && depth == 4) && ++values > mostValues)
-      wrong("it has more values than any manifest");
-    return true;
-  }
-
-private:
-  bool takePiece(const json &value) {
-    if (value.size() != 4 || !std::ranges::all_of(value, [](const json &each) { return each.is_number_unsigned(); }))
-      wrong("a piece is not four counts: file, index, begin, end");
-    pieces.push_back(
-        {value[0].get<uint64_t>(), {value[1].get<uint64_t>(), value[2].get<uint64_t>(), value[3].get<uint64_t>()}});
-    return false;
-  }
-  bool takeTensor(const json &value) {
-    Fields fields(value, fmt::format("tensors[{}]", tensors.size()));
-    SavedTensor tensor{fields.text("name"), fields.text("kind"), fields.text("dtype"), fields.counts("shape"), {}, {}};
-    std::vector<uint64_t> cut = fields.counts("cut");
-    if (cut.size() != 3)
-      wrong(fmt::format("'{}' is not three counts: dim, outer, parts", fields.nameOf("cut")));
-    tensor.cut = {cut[0], cut[1], cut[2]};
-    tensor.pieces = std::exchange(pieces, {});
-    tensors.push_back(std::move(tensor));
-    return false;
-  }
-
-  std::vector<SavedTensor> &tensors;
-  std::vector<SavedPiece> pieces;
-  bool isInTensors = false, isInPieces = false;
-  size_t values = 0;
-};
-
-SavedData readData(const Fields &fields) {
-  SavedData data;
-  data.rows = fields.count("rows");
-  for (const json &each : fields.list("files")) {
-    Fields file(each, "data.files");
-    data.files.push_back({file.text("name"), file.count("bytes"), file.text("ends")});
-  }
-  data.shuffle = fields.truth("shuffle"), data.seed = fields.count("seed");
-  data.drop = fields.text("end") == "drop";
-  return data;
-}
-
-LossScaleState readLossScale(const Fields &fields) {
-  LossScaleState scale{(float)fields.number("factor"), fields.count("good_in_row"), fields.count("overflows_left"),
-                       fields.count("skipped"), fields.count("skipped_in_row")};
-  if (!std::isfinite(scale.factor) || scale.factor <= 0)
-    wrong("'loss_scale.factor' is not a number above 0");
-  return scale;
-}
-
-void readMembers(const json &all, Manifest &manifest) {
-  Fields fields(all, "");
-  if (uint64_t is = fields.count("xlc_checkpoint"); is != version)
-    wrong(fmt::format("it is of version {}, this program reads version {}", is, version));
-  manifest.model = fields.text("model");
-  Fields progress(fields.get("progress"), "progress");
-  manifest.progress = {progress.count("step"), progress.count("applied"), progress.count("samples")};
-  manifest.seed = Fields(fields.get("random"), "random").count("seed");
-  if (fields.has("loss_scale"))
-    manifest.lossScale = readLossScale(Fields(fields.get("loss_scale"), "loss_scale"));
-  Fields optimizer(fields.get("optimizer"), "optimizer");
-  manifest.optimizer = optimizer.text("type");
-  for (const json &state : optimizer.list("states"))
-    manifest.states.push_back(state.is_string() ? state.get<std::string>() : "");
-  manifest.schedule = fields.text("schedule");
-  manifest.data = readData(Fields(fields.get("data"), "data"));
-  Fields madeBy(fields.get("made_by"), "made_by");
-  manifest.madeBy = {madeBy.text("xlc"), madeBy.text("layout"), madeBy.text("precision"), madeBy.text("target")};
-  for (const json &each : fields.list("files")) {
-    Fields file(each, "files");
-    manifest.files.push_back({file.text("name"), file.count("bytes"), file.text("header")});
-  }
-}
-
-/// "parameters-00003.safetensors": a name with a slash, or of another file, is none.
-bool isFileName(std::string_view name) {
-  for (std::string_view begin : {"parameters-", "states-"})
-    if (constexpr std::string_view end = ".safetensors"; name.starts_with(begin) && name.ends_with(end)) {
-      std::string_view number = name.substr(begin.size(), name.size() - begin.size() - end.size());
-      return number.size() >= 5 && number.size() <= 9 &&
-             std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
-    }
-  return false;
-}
-
-/// Pieces have to have all elements of a tensor, once.
-void checkTiling(SavedTensor &tensor, size_t files) {
-  auto complain = [&](std::string_view why) { wrong(fmt::format("'{}' {}", tensor.key(), why)); };
-  std::optional<CutGeometry> geometry = geometryOf(tensor.shape, tensor.cut);
-  if (!geometry || !dtypeBytes(tensor.dtype))
-    complain("has a shape, a cut or a type that no tensor has");
-  std::ranges::sort(tensor.pieces, {}, [](const SavedPiece &piece) {
-    return std::tuple(piece.range.index, piece.range.begin, piece.range.end);
-  });
-  uint64_t index = 0, at = 0, elements = geometry->pieceElements();
-  for (const auto &[file, range] : tensor.pieces) {
-    if (file >= files)
-      complain(fmt::format("has a piece in file {}, there are {}", file, files));
-    if (range.index >= tensor.cut.parts || range.begin >= range.end || range.end > elements)
-      complain(fmt::format("has a piece {} of elements {} to {}, there are {} pieces of {}", range.index, range.begin,
-                           range.end, tensor.cut.parts, elements));
-    if (at == elements)
-      ++index, at = 0;
-    if (range.index != index || range.begin > at)
-      complain(
-          fmt::format("lacks elements {} to {} of piece {}", at, range.index == index ? range.begin : elements, index));
-    if (range.begin < at)
-      complain(fmt::format("has elements {} to {} of piece {} twice", range.begin, std::min(at, range.end), index));
-    at = range.end;
-  }
-  bool isEmpty = elements == 0 && tensor.pieces.empty();
-  if (!isEmpty && (at != elements || index + 1 != tensor.cut.parts))
-    complain(fmt::format("lacks elements {} to {} of piece {}", at == elements ? 0 : at, elements,
-                         at == elements ? index + 1 : index));
-}
-
-void check(Manifest &manifest) {
-  std::vector<std::string> names;
-  for (const SavedFile &file : manifest.files) {
-    if (!isFileName(file.name))
-      wrong(fmt::format("'{}' is no name of a file of a checkpoint", file.name));
-    names.push_back(file.name);
-  }
-  for (SavedTensor &tensor : manifest.tensors)
-    checkTiling(tensor, manifest.files.size());
-  std::vector<std::string> keys;
-  for (const SavedTensor &tensor : manifest.tensors)
-    keys.push_back(tensor.key());
-  for (auto [all, what] : {std::pair(&names, "file"), std::pair(&keys, "tensor")}) {
-    std::ranges::sort(*all);
-    if (auto twice = std::ranges::adjacent_find(*all); twice != all->end())
-      wrong(fmt::format("{} '{}' is there twice", what, *twice));
-  }
-  if (std::string is = fingerprintOf(manifest.tensors); is != manifest.model)
-    wrong(fmt::format("its tensors are of model {}, and it says {}", is, manifest.model));
 }
 
 } // namespace
@@ -323,8 +92,8 @@ std::string writeManifest(const Manifest &manifest) {
   json files = json::array();
   for (const SavedFile &file : manifest.files)
     files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"header", file.header}});
-  nlohmann::ordered_json all = {{"xlc_checkpoint", version},
-                                {"checksum", noDigits},
+  nlohmann::ordered_json all = {{"xlc_checkpoint", manifestVersion},
+                                {"checksum", manifestNoDigits},
                                 {"model", manifest.model},
                                 {"progress",
                                  {{"step", manifest.progress.step},
@@ -346,30 +115,8 @@ std::string writeManifest(const Manifest &manifest) {
     tensors.push_back(describe(tensor));
   all["tensors"] = std::move(tensors);
   std::string text = all.dump() + "\n";
-  text.replace(text.find(digitsKey) + digitsKey.size(), checksumDigits, checksumOf(text));
+  text.replace(text.find(manifestChecksumKey) + manifestChecksumKey.size(), checksumDigits, checksumOfText(text));
   return text;
-}
-
-Manifest readManifest(std::string text, std::string &complaint) {
-  Manifest manifest;
-  try {
-    size_t digits = text.find(digitsKey);
-    if (digits == text.npos || text.size() - digits < digitsKey.size() + checksumDigits)
-      wrong("it has no checksum of its own");
-    digits += digitsKey.size();
-    std::string stored = text.substr(digits, checksumDigits);
-    text.replace(digits, checksumDigits, noDigits);
-    if (std::string is = checksumOf(text); is != stored)
-      wrong(fmt::format("it has checksum {}, and says {}", is, stored));
-    Events events(manifest.tensors);
-    readMembers(json::parse(text, std::ref(events)), manifest);
-    check(manifest);
-  } catch (const Wrong &problem) {
-    complaint = problem.why;
-  } catch (const json::exception &problem) {
-    complaint = fmt::format("it is no JSON: {}", problem.what());
-  }
-  return manifest;
 }
 
 } // namespace xlc::runtime

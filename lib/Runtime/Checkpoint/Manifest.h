@@ -78,14 +78,15 @@ struct Manifest {
 /// The bytes of the file.
 std::string writeManifest(const Manifest &manifest);
 
-/// What a file of these bytes says. `complaint`: why it is none, or what in it cannot be: a tensor whose pieces do not tile it, a file
-/// of a name that no checkpoint has. Memory is at most eight times that of the text.
+/// What a file of these bytes says. `complaint`: why it is none, or what in it cannot be: a tensor whose pieces do not
+/// tile it, a file of a name that no checkpoint has. Memory is at most eight times that of the text.
 Manifest readManifest(std::string text, std::string &complaint);
 
 /// Of names, kinds and shapes: which model and optimizer a checkpoint is of, whatever its layout and precision.
 std::string fingerprintOf(const std::vector<SavedTensor> &tensors);
 
-/// How many elements a piece of a tensor has, padding included, and the geometry; none where the shape cannot be cut so.
+/// How many elements a piece of a tensor has, padding included, and the geometry; none where the shape cannot be cut
+/// so.
 struct CutGeometry {
   uint64_t run = 0, block = 0, rest = 1, rows = 1; ///< as in PieceShape
   uint64_t pieceElements() const { return rows * block * rest; }

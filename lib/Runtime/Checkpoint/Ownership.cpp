@@ -16,8 +16,8 @@ struct Replica {
   uint64_t number = 0, count = 0;
 };
 
-/// Among the ranks of a stage that hold the same elements: of a piece of `group`, none where it is not cut, and of a shard
-/// or all of a bucket.
+/// Among the ranks of a stage that hold the same elements: of a piece of `group`, none where it is not cut, and of a
+/// shard or all of a bucket.
 class Replicas {
 public:
   Replicas(const Plan &plan, int rank) : plan(plan), rank(rank) {}

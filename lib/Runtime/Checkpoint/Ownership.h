@@ -12,8 +12,8 @@
 
 namespace xlc::runtime {
 
-/// Whether a state is written: what the optimizer moves, running averages, and the optimizer's own. What is rounded from
-/// another is not.
+/// Whether a state is written: what the optimizer moves, running averages, and the optimizer's own. What is rounded
+/// from another is not.
 bool isSaved(const Plan &plan, const plan::StateT &state);
 
 /// The tensor of a saved state of a bucket for one of its parameters; without pieces. Of a parameter that ranks hold

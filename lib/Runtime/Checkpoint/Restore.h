@@ -1,5 +1,5 @@
-// From a checkpoint to the arena of a rank, whatever layout, precision and target it was written by: each rank reads the
-// elements that it holds, wherever they lie.
+// From a checkpoint to the arena of a rank, whatever layout, precision and target it was written by: each rank reads
+// the elements that it holds, wherever they lie.
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_RESTORE_H
 #define XLC_LIB_RUNTIME_CHECKPOINT_RESTORE_H
 
@@ -8,14 +8,14 @@
 
 namespace xlc::runtime {
 
-/// What differs between a checkpoint and a plan that is to go on with it, model and optimizer: up to three differences in
-/// a line; empty where it fits.
+/// What differs between a checkpoint and a plan that is to go on with it, model and optimizer: up to three differences
+/// in a line; empty where it fits.
 std::string findDifferences(const Plan &plan, const Manifest &manifest);
 /// The same of the model alone: of parameters and running averages.
 std::string findDifferencesOfModel(const Plan &plan, const Manifest &manifest);
 
-/// Fills all states of buckets that a rank holds: what is in the checkpoint in the state's type, what is rounded from it,
-/// all else zero. Throws Damaged.
+/// Fills all states of buckets that a rank holds: what is in the checkpoint in the state's type, what is rounded from
+/// it, all else zero. Throws Damaged.
 void restoreStates(const Plan &plan, const Checkpoint &checkpoint, int rank, RankMemory memory);
 
 /// Whether a path is the folder of a checkpoint.

@@ -25,8 +25,8 @@ struct StepFolder {
 /// at. Of a folder that is not there, none.
 std::vector<StepFolder> listStepFolders(const std::string &dir);
 
-/// Makes an empty folder for a step; a checkpoint that is there steps aside, what an interrupted run has left there goes.
-/// Throws Rejected.
+/// Makes an empty folder for a step; a checkpoint that is there steps aside, what an interrupted run has left there
+/// goes. Throws Rejected.
 void makeFolder(const std::string &dir, uint64_t step);
 
 /// Removes a checkpoint: first its manifest, which is durable before any other of its files goes. Throws Rejected.

@@ -3,8 +3,8 @@
 //     parameters-00003.safetensors    of parameters (masters) and running averages
 //     states-00003.safetensors        of the optimizer's states: "m/NAME"
 //
-// An entry is a whole tensor in its shape, or a piece (Files/Seal.h). A rank that owns nothing of one of them has no such
-// file.
+// An entry is a whole tensor in its shape, or a piece (Files/Seal.h). A rank that owns nothing of one of them has no
+// such file.
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_WRITER_H
 #define XLC_LIB_RUNTIME_CHECKPOINT_WRITER_H
 
@@ -24,8 +24,8 @@ std::vector<std::string> namesOfFiles(const Plan &plan, int rank);
 void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,
                 const std::string &folder);
 
-/// Completes a manifest with the files of a folder that all ranks have written, and with what lies where. Throws Rejected where one is
-/// missing or is not what its rank has to write.
+/// Completes a manifest with the files of a folder that all ranks have written, and with what lies where. Throws
+/// Rejected where one is missing or is not what its rank has to write.
 void listFiles(const Plan &plan, const std::string &folder, Manifest &manifest);
 
 } // namespace xlc::runtime

@@ -25,8 +25,8 @@ public:
   virtual ~ParameterSource() = default;
   /// What the user should be told: what it has besides, that is of no use. Empty where there is nothing.
   virtual std::string describeUnused() const { return ""; }
-  /// Gives elements [begin, begin + count) of parameter `index` of the plan, in blocks, in the type that the plan stores
-  /// them in. Throws Rejected where they are damaged. Any thread may call it.
+  /// Gives elements [begin, begin + count) of parameter `index` of the plan, in blocks, in the type that the plan
+  /// stores them in. Throws Rejected where they are damaged. Any thread may call it.
   virtual void read(size_t index, uint64_t begin, uint64_t count, const Take &take) const = 0;
 };
 

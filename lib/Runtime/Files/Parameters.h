@@ -29,8 +29,8 @@ struct RankMemory {
 /// Gives elements [begin, begin + count) of a whole parameter, or of a state of it.
 using GiveRun = std::function<void(uint64_t begin, uint64_t count, const Take &take)>;
 
-/// Writes the elements of a parameter that a rank holds of a state, but no padding; `from` is the type in which they are
-/// given.
+/// Writes the elements of a parameter that a rank holds of a state, but no padding; `from` is the type in which they
+/// are given.
 void fillMember(const Plan &plan, const plan::ParameterT &parameter, int rank, const HeldState &held, RankMemory memory,
                 plan::Element from, const GiveRun &give);
 
@@ -46,8 +46,8 @@ void initializeStates(const Plan &plan, const InitialValues &values, int rank, R
 /// Reads bytes of a rank's arena from an offset on.
 using ReadArena = std::function<void(int rank, uint64_t offset, uint64_t bytes, void *to)>;
 
-/// Writes all parameters in the plan's order, under each of their names. Of what is frozen and held in sixteen bits, which is no more
-/// than a rounded copy, the values that it began with are written.
+/// Writes all parameters in the plan's order, under each of their names. Of what is frozen and held in sixteen bits,
+/// which is no more than a rounded copy, the values that it began with are written.
 void saveParameters(const Plan &plan, const InitialValues &values, const ReadArena &read, const std::string &path);
 
 } // namespace xlc::runtime

@@ -3,8 +3,7 @@
 
 #include "Faults.h"
 #include "Files/StandardStreams.h"
-#include "Outputs.h"
-#include "Plan/PlannedSchedule.h"
+#include "Guard.h"
 #include "SignalsBlocked.h"
 #include "Speaker.h"
 #include "Stats.h"
@@ -19,21 +18,6 @@ namespace {
 
 constexpr auto tick = std::chrono::milliseconds(50);
 
-double rateFactor(const Plan &plan, const Options &options) {
-  if (!options.learningRate || plan.groups.empty())
-    return 1;
-  if (plan.groups[0]->lr == 0)
-    throw Rejected("error: --lr scales the learning rates of the plan, and its first is 0");
-  return *options.learningRate / plan.groups[0]->lr;
-}
-
-/// The only place at which a run says how many steps its schedule has.
-RateSchedule scheduleOfRun(const Plan &plan, uint64_t steps) {
-  RateSchedule schedule = scheduleOf(plan);
-  schedule.setSteps(steps);
-  return schedule;
-}
-
 } // namespace
 
 void adoptSignal(const World &world, std::atomic<int> &signal) {
@@ -44,105 +28,16 @@ void adoptSignal(const World &world, std::atomic<int> &signal) {
   signal.compare_exchange_strong(none, (int)asked);
 }
 
-static Exit tellWhy(const std::function<Exit()> &work) {
-  try {
-    return work();
-  } catch (const Rejected &problem) {
-    clearBar();
-    say(problem.what());
-    return Exit::Rejected;
-  } catch (const NotStarted &problem) {
-    say(problem.what());
-    return Exit::RankFailed;
-  } catch (const NoCheckpoint &problem) {
-    say(problem.what());
-    return Exit::NoCheckpoint;
-  } catch (const DeviceFailure &problem) {
-    clearBar();
-    say(fmt::format("error: after the last step: {}", problem.what()));
-    return Exit::RankFailed;
-  } catch (const std::bad_alloc &) {
-    sayPlainly(noMemoryMessage);
-    return Exit::RankFailed;
-  } catch (const std::system_error &problem) { // the system gives no thread, no file, no memory
-    clearBar();
-    say(fmt::format("error: the system refuses a thread or a file: {}", problem.what()));
-    return Exit::RankFailed;
-  } catch (const std::exception &problem) {
-    clearBar();
-    say(fmt::format("error: {}", problem.what()));
-    return Exit::Internal;
-  }
-}
-
-Exit guard(const std::function<Exit()> &work) {
-  try {
-    return tellWhy(work);
-  } catch (const std::bad_alloc &) { // of the message
-    sayPlainly(noMemoryMessage);
-    return Exit::RankFailed;
-  }
-}
-
-/// As many steps as see every row of the epochs: where they fill no whole number of steps, the last one goes on with
-/// the first rows of the epoch that follows.
-static uint64_t countSteps(const Plan &plan, const Options &options, const Data &data, const RunProgress &done) {
-  uint64_t rows = 0;
-  if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
-    throw Rejected(
-        fmt::format("error: {} epochs of {} rows are more steps than can be counted", *options.epochs, data.rows()));
-  uint64_t batch = globalBatch(plan), left = rows - std::min(rows, done.samples); // steps before had perhaps others
-  return options.steps.value_or(std::max<uint64_t>(1, done.step + left / batch + (left % batch != 0)));
-}
-
-/// --check looks at each action by itself.
-static Overlap overlapOf(const Plan &plan, const Options &options) {
-  if (!plan.gpu.empty() && options.overlap == Overlap::Threads)
-    throw Rejected("error: --overlap threads is for CPUs: a GPU's streams run beside each other anyway");
-  Overlap planned = plan.overlap && !options.check ? Overlap::Threads : Overlap::Inline;
-  return options.overlap.value_or(planned);
-}
-
-static void checkGraph(const Plan &plan, const Options &options) {
-  if (plan.gpu.empty() && options.graph == true)
-    throw Rejected("error: --graph on is for GPUs: a processor gets each action by itself");
-}
-
 static DeviceSetup setupOf(const World &world, const Embedded &embedded, const Options &options) {
   bool isInline = options.check || options.overlap == Overlap::Inline;
   return {world.plan, embedded.codes, world.spins, embedded.images, embedded.imageCount, &world.ranksMeet(), isInline};
-}
-
-/// The order of rows is by the seed of the run.
-static DataChoice dataChoice(const Plan &plan, const Options &options, const Resumption &resumption) {
-  DataChoice choice = choiceOf(plan, options);
-  choice.seed = resumption.seed();
-  return choice;
-}
-
-static SavedData describeSaved(const Plan &plan, const Options &options, const Data &data,
-                               const Resumption &resumption) {
-  if (checkpointFolder(plan, options).empty() && !resumption.checkpoint())
-    return {};
-  SavedData described = describeData(plan, data, dataChoice(plan, options, resumption));
-  resumption.checkData(described);
-  return described;
-}
-
-static InitialValues openValues(const Plan &plan, const Options &options, const Resumption &resumption) {
-  if (resumption.checkpoint())
-    return {std::make_unique<CheckpointParameters>(plan, resumption.share()), true, resumption.seed()};
-  if (isCheckpoint(options.init))
-    return {std::make_unique<CheckpointParameters>(plan, std::make_shared<const Checkpoint>(options.init)), true,
-            resumption.seed()};
-  return openInitialValues(plan, options.init, besidePath(), resumption.seed());
 }
 
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
            const Options &options, const Settings &settings, const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
       options(options), settings(settings), signal(signal), resumption(plan, options),
-      data(plan, dataChoice(plan, options, resumption)), described(describeSaved(plan, options, data, resumption)),
+      data(plan, choiceOfRun(plan, options, resumption)), described(describeOfRun(plan, options, data, resumption)),
       values(openValues(plan, options, resumption)), steps(countSteps(plan, options, data, resumption.progress())),
       schedule(scheduleOfRun(plan, steps)), prefetch(plan, data, world.stop()), rows(plan, prefetch, data),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
@@ -279,7 +174,7 @@ void Crew::beginRun() {
   data.continueFrom(done.step, done.samples);
   if (resumption.checkpoint())
     values = openValues(plan, options, resumption);
-  if (speaker)
+  if (share.hasFirst())
     speaker->begin(done.step, steps, resumption.describe());
   world.board().shown = (uint32_t)done.step;
   prefetch.start(done.step, steps);

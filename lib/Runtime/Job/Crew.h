@@ -1,5 +1,5 @@
-// The ranks that this process runs, as threads: all of a job's, or one. Its main thread starts them, watches, and ends the
-// process with the job:
+// The ranks that this process runs, as threads: all of a job's, or one. Its main thread starts them, watches, and ends
+// the process with the job:
 //
 //   per rank: arena, initial values, steps      all ranks meet after each step, and know then whether it was the last
 //   on failure: the first message, exit 5 or 7  ranks that do not notice within a second are left behind
@@ -13,7 +13,7 @@
 #include "Embedded.h"
 #include "Fabric/SlowFabric.h"
 #include "Files/Parameters.h"
-#include "Options.h"
+#include "RunChoices.h"
 #include "Saving.h"
 #include "Watchdog.h"
 
@@ -107,9 +107,6 @@ private:
 
 /// A signal that another process of the job got first is this one's too.
 void adoptSignal(const World &world, std::atomic<int> &signal);
-
-/// What `work` returns, or the exit code for what it throws, which is said.
-Exit guard(const std::function<Exit()> &work);
 
 } // namespace xlc::runtime
 

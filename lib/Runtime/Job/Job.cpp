@@ -5,6 +5,7 @@
 #include "Crew.h"
 #include "Files/InputFile.h"
 #include "Files/OutputFile.h"
+#include "Guard.h"
 #include "Launch/Segment.h"
 #include "Launched.h"
 #include "Outputs.h"

@@ -23,8 +23,8 @@ namespace {
 /// JSON has no infinities.
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null"; }
 
-/// A file that no other program writes: it is emptied only when it is locked, and stays locked until this program ends. Where the file
-/// system has no locks, and for pipes, there is none.
+/// A file that no other program writes: it is emptied only when it is locked, and stays locked until this program ends.
+/// Where the file system has no locks, and for pipes, there is none.
 FILE *openLog(const std::string &path, bool goesOn) {
   if (path.empty())
     return nullptr;
@@ -60,7 +60,8 @@ std::optional<uint64_t> stepOf(std::string_view line) {
   return error == std::errc() ? std::optional(step) : std::nullopt;
 }
 
-/// Keeps the lines of a log up to those of step `done`, and writes on behind them. A last line that was not finished goes.
+/// Keeps the lines of a log up to those of step `done`, and writes on behind them. A last line that was not finished
+/// goes.
 void continueLog(FILE *log, uint64_t done) {
   off_t kept = 0;
   char *line = nullptr;

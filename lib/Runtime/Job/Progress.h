@@ -34,13 +34,14 @@ void clearBar();
 
 class Progress {
 public:
-  /// `logPath` may be empty; `goesOn`: what is in it stays, as far as `begin` says. Throws Rejected where the log cannot be
-  /// written.
+  /// `logPath` may be empty; `goesOn`: what is in it stays, as far as `begin` says. Throws Rejected where the log
+  /// cannot be written.
   Progress(const std::string &logPath, bool goesOn);
   ~Progress();
 
-  /// Before the first step of this run, `done` steps of `count` having been done by others: takes lines of steps that are
-  /// done again out of the log. The first line of data that are a stream of tokens: rows, and what is left at the ends of files.
+  /// Before the first step of this run, `done` steps of `count` having been done by others: takes lines of steps that
+  /// are done again out of the log. The first line of data that are a stream of tokens: rows, and what is left at the
+  /// ends of files.
   void begin(const Data &data, uint64_t done, uint64_t count);
   void show(const StepResult &result);
 

@@ -27,8 +27,8 @@ public:
   std::shared_ptr<const Checkpoint> share() const { return opened; }
   /// How many candidates have been found to be of no use.
   uint64_t left() const { return number; }
-  /// One of them has damage that opening did not show: this or the next `count` ones are passed over. Throws NoCheckpoint
-  /// where none is left.
+  /// One of them has damage that opening did not show: this or the next `count` ones are passed over. Throws
+  /// NoCheckpoint where none is left.
   void passOver(uint64_t count);
 
   RunProgress progress() const { return opened ? opened->manifest().progress : RunProgress(); }

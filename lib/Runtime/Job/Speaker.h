@@ -16,15 +16,15 @@ public:
   Speaker(const World &world, const Options &options, const Data &data)
       : world(world), plan(world.plan), options(options), data(data), progress(options.log, !options.resume.empty()) {}
 
-  /// Before the first step: `done` steps of `count` have been done by runs before. `note`: from which checkpoint, if so.
+  /// Before the first step: `done` steps of `count` have been done by runs before. `note`: from which checkpoint, if
+  /// so.
   void begin(uint64_t done, uint64_t count, const std::string &note);
 
   /// Of a step that took from `begin` on: waits for its numbers, shows them, ends the job where they are of no use.
   void endStep(uint64_t step, int64_t begin);
 
-  /// When all ranks have ended: saves, writes reports, compares with the plan. Throws Rejected where something could not be
-  /// written. `values`: what parameters began with.
-  /// `outside`: of rank 0's device.
+  /// When all ranks have ended: saves, writes reports, compares with the plan. Throws Rejected where something could
+  /// not be written. `values`: what parameters began with. `outside`: of rank 0's device.
   Exit finish(const InitialValues &values, const ReadArena &read, std::vector<OutsideBytes> outside);
 
 private:

@@ -1,0 +1,71 @@
+// See RunChoices.h.
+#include "RunChoices.h"
+
+#include "Outputs.h"
+#include "Plan/PlannedSchedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace xlc::runtime {
+
+double rateFactor(const Plan &plan, const Options &options) {
+  if (!options.learningRate || plan.groups.empty())
+    return 1;
+  if (plan.groups[0]->lr == 0)
+    throw Rejected("error: --lr scales the learning rates of the plan, and its first is 0");
+  return *options.learningRate / plan.groups[0]->lr;
+}
+
+RateSchedule scheduleOfRun(const Plan &plan, uint64_t steps) {
+  RateSchedule schedule = scheduleOf(plan);
+  schedule.setSteps(steps);
+  return schedule;
+}
+
+uint64_t countSteps(const Plan &plan, const Options &options, const Data &data, const RunProgress &done) {
+  uint64_t rows = 0;
+  if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
+    throw Rejected(
+        fmt::format("error: {} epochs of {} rows are more steps than can be counted", *options.epochs, data.rows()));
+  uint64_t batch = globalBatch(plan), left = rows - std::min(rows, done.samples); // steps before had perhaps others
+  return options.steps.value_or(std::max<uint64_t>(1, done.step + left / batch + (left % batch != 0)));
+}
+
+Overlap overlapOf(const Plan &plan, const Options &options) {
+  if (!plan.gpu.empty() && options.overlap == Overlap::Threads)
+    throw Rejected("error: --overlap threads is for CPUs: a GPU's streams run beside each other anyway");
+  Overlap planned = plan.overlap && !options.check ? Overlap::Threads : Overlap::Inline;
+  return options.overlap.value_or(planned);
+}
+
+void checkGraph(const Plan &plan, const Options &options) {
+  if (plan.gpu.empty() && options.graph == true)
+    throw Rejected("error: --graph on is for GPUs: a processor gets each action by itself");
+}
+
+DataChoice choiceOfRun(const Plan &plan, const Options &options, const Resumption &resumption) {
+  DataChoice choice = choiceOf(plan, options);
+  choice.seed = resumption.seed();
+  return choice;
+}
+
+SavedData describeOfRun(const Plan &plan, const Options &options, const Data &data, const Resumption &resumption) {
+  if (checkpointFolder(plan, options).empty() && !resumption.checkpoint())
+    return {};
+  SavedData described = describeData(plan, data, choiceOfRun(plan, options, resumption));
+  resumption.checkData(described);
+  return described;
+}
+
+InitialValues openValues(const Plan &plan, const Options &options, const Resumption &resumption) {
+  if (resumption.checkpoint())
+    return {std::make_unique<CheckpointParameters>(plan, resumption.share()), true, resumption.seed()};
+  if (isCheckpoint(options.init))
+    return {std::make_unique<CheckpointParameters>(plan, std::make_shared<const Checkpoint>(options.init)), true,
+            resumption.seed()};
+  return openInitialValues(plan, options.init, besidePath(), resumption.seed());
+}
+
+} // namespace xlc::runtime
