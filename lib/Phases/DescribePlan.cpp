@@ -167,6 +167,18 @@ void describeCheckpoints(const Spec &spec, plan::PlanT &plan) {
   plan.checkpoints->every_seconds = given.everySeconds.value_or(0);
   plan.checkpoints->keep = (uint64_t)given.keep, plan.checkpoints->keep_every = (uint64_t)given.keepEvery.value_or(0);
   plan.checkpoints->stops = given.stops;
+  using Background = CheckpointSpec::Background;
+  switch (given.background.value_or(spec.targetFacts().isHost ? Background::Direct : Background::Copy)) {
+  case Background::Off:
+    plan.checkpoints->background = plan::Background::Off;
+    break;
+  case Background::Direct:
+    plan.checkpoints->background = plan::Background::Direct;
+    break;
+  case Background::Copy:
+    plan.checkpoints->background = plan::Background::Copy;
+    break;
+  }
 }
 
 void describeInputs(const Compilation &compilation, plan::PlanT &plan) {

@@ -1,5 +1,5 @@
-// Writes what Rounding.h decides. A narrow value is widened by a cast of its own for each unit and direction that reads it:
-// such a cast is no kernel, every kernel that reads the value makes it again.
+// Writes what Rounding.h decides. A narrow value is widened by a cast of its own for each unit and direction that reads
+// it: such a cast is no kernel, every kernel that reads the value makes it again.
 #include "Rounding.h"
 #include "xlc/Dialect/Graph/Entry.h"
 
@@ -103,8 +103,8 @@ private:
   /// A sum that is a gradient of one parameter and read for that of another (LoRA) is rounded for the second alone.
   bool isWholeGradient(Value value) { return value.getDefiningOp<ContractOp>() && rounding.isGradient(value); }
 
-  /// A movement moves narrow elements where its result is to be narrow, or all that it moves is. One that is a gradient, and
-  /// is read for another too, moves them as they are, and is rounded behind.
+  /// A movement moves narrow elements where its result is to be narrow, or all that it moves is. One that is a
+  /// gradient, and is read for another too, moves them as they are, and is rounded behind.
   bool movesNarrow(Operation *op) {
     Value result = op->getResult(0);
     if (!isWide(result) || rounding.isRounded(result))

@@ -106,14 +106,15 @@ struct Request {
   std::atomic<uint64_t> lastStep;         ///< after which the job ends; 0: after all
   std::atomic<uint64_t> captureFailed;    ///< 1: steps are no graphs, since one of a rank cannot be captured
   std::atomic<uint64_t> checkpoint;       ///< 1 + the step after which one is written
+  std::atomic<uint64_t> checkpointBusy;   ///< 1 + the last step in which one was still being written
   std::atomic<uint64_t> checkpointFailed; ///< 1 + the step of the last that could not be
   std::atomic<uint64_t> damaged;          ///< how many of the checkpoints that could be resumed are of no use
   std::atomic<uint64_t> isSpoiled;        ///< 1: a step has failed, and there is nothing to be kept
 
   /// All of them.
   static constexpr std::atomic<uint64_t> Request::*words[] = {
-      &Request::signal,           &Request::lastStep, &Request::captureFailed, &Request::checkpoint,
-      &Request::checkpointFailed, &Request::damaged,  &Request::isSpoiled};
+      &Request::signal,         &Request::lastStep,         &Request::captureFailed, &Request::checkpoint,
+      &Request::checkpointBusy, &Request::checkpointFailed, &Request::damaged,       &Request::isSpoiled};
 
   static void raise(std::atomic<uint64_t> &word, uint64_t value) {
     for (uint64_t was = word.load(); was < value && !word.compare_exchange_weak(was, value);)

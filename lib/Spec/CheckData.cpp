@@ -71,6 +71,12 @@ void checkData(Spec &spec, SpecErrors &errors) {
 }
 
 void checkCheckpoint(Spec &spec, SpecErrors &errors) {
+  using Background = CheckpointSpec::Background;
+  if (spec.checkpoint && spec.checkpoint->background == Background::Direct && !spec.targetFacts().isHost) {
+    errors.error(spec.where("checkpoint.background"),
+                 "checkpoint.background: direct reads the memory of ranks while they compute, which is for CPUs");
+    errors.note({}, "checkpoint.background of copy would do, which is the default on GPUs");
+  }
   if (!isGiven(spec, "checkpoint") || (spec.checkpoint && !spec.checkpoint->dir.empty()))
     return;
   errors.error(spec.where("checkpoint"), "checkpoint needs dir, the folder that checkpoints are written to");

@@ -32,6 +32,14 @@ const Key rows[] = {
   {"checkpoint.keep_every", Kind::Integer, counts, "", "none",
    "Besides, those of steps that are multiples of this stay.",
    [](Spec &s, const Value &v) { checkpointOf(s).keepEvery = v.integer; }},
+  {"checkpoint.background", Kind::Choice, any, "direct|copy|off", "`direct` on CPUs, `copy` on GPUs",
+   "How training goes on while one is written. `direct`: a thread writes what the ranks hold while they compute forward "
+   "and backward of the next step, whose first update waits for it: no memory. `copy`: it is copied to memory of the "
+   "host at once, and written from there for as long as that takes. `off`: the next step waits.",
+   [](Spec &s, const Value &v) {
+     using enum CheckpointSpec::Background;
+     checkpointOf(s).background = v.text == "direct" ? Direct : v.text == "copy" ? Copy : Off;
+   }},
   {"checkpoint.on_error", Kind::Choice, any, "continue|stop", "continue",
    "What follows where one cannot be written (a full disk): a message and the next attempt when that is due, or the "
    "end of the run with exit code 1.",

@@ -235,7 +235,7 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"lr_schedule", "optimizer.lr"}, checkLeastRate},
       {{"tie"}, checkTies},
       {{"data", "loss"}, checkData},
-      {{"checkpoint"}, checkCheckpoint},
+      {{"checkpoint", "target"}, checkCheckpoint},
       {{"cluster"}, checkDevice},
       {{"target", "cluster", "runtime.overlap", "runtime.weight_gradients"}, checkWeightGradients},
       {{"cluster", "dp", "pp", "tp"}, checkNodes},

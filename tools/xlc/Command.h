@@ -35,6 +35,7 @@ Command addCompileCommand(CLI::App &app, const char *driver);
 Command addVerifyCommand(CLI::App &app);
 Command addInspectCommand(CLI::App &app);
 Command addCalibrateCommand(CLI::App &app);
+Command addCheckpointCommand(CLI::App &app);
 Command addDoctorCommand(CLI::App &app);
 Command addDocsCommand(CLI::App &app);
 

@@ -1,18 +1,16 @@
-// Checkpoints: what a manifest says, which rank writes what, what stays, and that a run goes on from one bit by bit.
-#include "Checkpoint/Checkpoint.h"
+// Checkpoints: what a manifest says, which rank writes what, and what stays.
+#include "Checkpoint/Manifest.h"
 #include "Checkpoint/Ownership.h"
 #include "Checkpoint/Retention.h"
+#include "Files/Checksum.h"
 #include "TinyProgram.h"
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <numeric>
 
 namespace xlc::runtime {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Of a matrix [4, 6] whose columns are cut in two, and a vector.
 Manifest makeManifest() {
@@ -125,164 +123,45 @@ TEST(Retention, KeepsTheNewestAndMultiples) {
             (std::vector<uint64_t>{5, 7}));
 }
 
-/// A run of the small program with checkpoints.
-class Resume : public testing::TestWithParam<int> {
-protected:
-  Resume() : plan(tiny::makePlan(GetParam())) {
-    tiny::writeData(folder);
-    plan.checkpoints = std::make_unique<plan::CheckpointsT>();
-    plan.checkpoints->dir = folder.file("ck");
-    plan.optimizer = "sgd";
-    testing::internal::CaptureStdout();
-  }
-  ~Resume() override { testing::internal::GetCapturedStdout(); }
-  Exit run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.end(), {"--timeout", "5"});
-    return tiny::run(plan, folder, std::move(arguments));
-  }
-  std::string saved(const std::string &name) { return folder.file(name); }
-  std::string message() { return testing::internal::GetCapturedStderr(); }
-
-  tiny::Folder folder;
-  Plan plan;
-};
-
-TEST_P(Resume, GoesOnBitByBit) {
-  ASSERT_EQ(run({"--steps", "6", "--save", saved("whole")}), Exit::Done);
-  plan.checkpoints->dir = folder.file("parts");
-  ASSERT_EQ(run({"--steps", "3", "--log", saved("log")}), Exit::Done);
-  testing::internal::CaptureStderr();
-  ASSERT_EQ(run({"--steps", "6", "--resume", "auto", "--save", saved("resumed"), "--log", saved("log")}), Exit::Done);
-  EXPECT_NE(message().find("step-00000003: step 3, "), std::string::npos);
-  EXPECT_EQ(folder.read("resumed"), folder.read("whole"));
-  std::string log = folder.read("log");
-  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 6);
-  EXPECT_TRUE(fs::exists(folder.file("parts/step-00000006/checkpoint.json")));
+/// The text with the digits of its own checksum.
+std::string sealed(std::string text) {
+  constexpr std::string_view key = "\"checksum\":\"";
+  size_t digits = text.find(key) + key.size();
+  text.replace(digits, 16, "0000000000000000");
+  Checksum checksum;
+  checksum.add(text.data(), text.size());
+  return text.replace(digits, 16, checksum.digits());
 }
 
-TEST_P(Resume, LinesOfStepsThatAreDoneAgainAreReplaced) {
-  plan.checkpoints->every_steps = 2;
-  ASSERT_EQ(run({"--steps", "4", "--log", saved("log")}), Exit::Done);
-  std::string log = folder.read("log");
-  fs::remove_all(folder.file("ck/step-00000004"));
-  folder.write("log", log + "{\"step\":5,\"lo"); // torn
-  ASSERT_EQ(run({"--steps", "5", "--resume", "auto", "--log", saved("log")}), Exit::Done);
-  std::string again = folder.read("log");
-  EXPECT_EQ(std::count(again.begin(), again.end(), '\n'), 5);
-  EXPECT_EQ(again.substr(0, again.find("\n{\"step\":3")), log.substr(0, log.find("\n{\"step\":3")));
-}
-
-TEST_P(Resume, ARunThatHasDoneItsStepsSavesAndEnds) {
-  ASSERT_EQ(run({"--steps", "3", "--save", saved("first")}), Exit::Done);
-  ASSERT_EQ(run({"--steps", "3", "--resume", "auto", "--save", saved("second")}), Exit::Done);
-  EXPECT_EQ(folder.read("first"), folder.read("second"));
-}
-
-TEST_P(Resume, AnotherLayoutHasTheSameElements) {
-  ASSERT_EQ(run({"--steps", "3", "--save", saved("first")}), Exit::Done);
-  plan = tiny::makePlan(GetParam() == 0 ? 3 : 0);
-  plan.optimizer = "sgd";
-  ASSERT_EQ(run({"--steps", "3", "--resume", folder.file("ck/step-00000003"), "--save", saved("second")}), Exit::Done);
-  EXPECT_EQ(folder.read("first"), folder.read("second"));
-}
-
-TEST_P(Resume, ADamagedCheckpointIsPassedOver) {
-  plan.checkpoints->every_steps = 1;
-  ASSERT_EQ(run({"--steps", "2", "--save", saved("two")}), Exit::Done);
-  ASSERT_EQ(run({"--steps", "3", "--resume", "auto", "--save", saved("three")}), Exit::Done);
-  for (const auto &file : fs::directory_iterator(folder.file("ck/step-00000003")))
-    if (file.path().extension() == ".safetensors") {
-      std::string name = fs::relative(file.path(), folder.file("")).string(), bytes = folder.read(name);
-      bytes.back() ^= 1;
-      folder.write(name, bytes);
-    }
-  testing::internal::CaptureStderr();
-  ASSERT_EQ(run({"--steps", "3", "--resume", "auto", "--save", saved("again")}), Exit::Done);
-  std::string said = message();
-  EXPECT_NE(said.find("'w' is damaged: elements"), std::string::npos) << said;
-  EXPECT_NE(said.find("resumes " + folder.file("ck/step-00000002")), std::string::npos) << said;
-  EXPECT_EQ(folder.read("again"), folder.read("three"));
-  EXPECT_EQ(run({"--steps", "4", "--resume", folder.file("ck/step-00000007")}), Exit::NoCheckpoint);
-}
-
-TEST_P(Resume, WhatDoesNotFitIsRefused) {
-  ASSERT_EQ(run({"--steps", "1"}), Exit::Done);
-  plan.optimizer = "adam";
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(run({"--steps", "2", "--resume", "auto"}), Exit::Rejected);
-  std::string said = message();
-  EXPECT_NE(said.find("it is of the optimizer sgd, the program's is adam"), std::string::npos) << said;
-  plan.optimizer = "sgd", plan.parameters[0]->name = "v";
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(run({"--steps", "2", "--resume", "auto"}), Exit::Rejected);
-  said = message();
-  EXPECT_NE(said.find("it has no parameter 'v'; it has a parameter 'w', which the program has not"), std::string::npos)
-      << said;
-}
-
-TEST_P(Resume, AFolderIsOfOneRun) {
-  ASSERT_EQ(run({"--steps", "1"}), Exit::Done);
-  fs::remove_all(folder.file("ck"));
-  folder.write("ck", "a file");
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(run({"--steps", "1"}), Exit::Rejected);
-  EXPECT_NE(message().find("checkpoints cannot be written there: Not a directory"), std::string::npos);
-}
-
-TEST_P(Resume, OtherDataAreRefusedUnlessTheyHaveChanged) {
-  plan.dataset = std::make_unique<plan::DatasetT>();
-  plan.dataset->ahead = 2304;
-  ASSERT_EQ(run({"--steps", "1"}), Exit::Done);
-  auto refusal = [&](std::vector<std::string> arguments = {}) {
-    arguments.insert(arguments.end(), {"--steps", "2", "--resume", "auto"});
-    testing::internal::CaptureStderr();
-    Exit exit = run(std::move(arguments));
-    return message() + (exit == Exit::Rejected ? "refused" : "");
+TEST(Manifest, MembersHaveTheirTypes) {
+  const std::string whole = writeManifest(makeManifest());
+  auto complaintWith = [&](const std::string &from, const std::string &to) {
+    std::string text = whole, complaint;
+    text.replace(text.find(from), from.size(), to);
+    readManifest(sealed(std::move(text)), complaint);
+    return complaint;
   };
-  plan.dataset->shuffle = true;
-  EXPECT_NE(refusal().find("'data.shuffle', 'data.seed' or 'data.end' is another; --data-changed goes on at the same "
-                           "sample all the same\nrefused"),
-            std::string::npos);
-  plan.dataset->shuffle = false;
-  std::string x = folder.read("x.npy"), ids = folder.read("ids.npy");
-  folder.write("x.npy", x.substr(0, x.size() - 1) + char(x.back() ^ 1));
-  EXPECT_NE(refusal().find("bytes, or begins or ends otherwise"), std::string::npos);
-  EXPECT_NE(refusal({"--seed", "77"}).find("error: --seed is 77, and the run of "), std::string::npos);
-  EXPECT_EQ(refusal({"--data-changed"}).find("refused"), std::string::npos);
+  EXPECT_EQ(complaintWith("\"xlc_checkpoint\":1", "\"xlc_checkpoint\":2"),
+            "it is of version 2, this program reads version 1");
+  EXPECT_EQ(complaintWith("\"seed\":7", "\"seed\":-7"), "'random.seed' is not a count");
+  EXPECT_EQ(complaintWith("\"seed\":7", "\"sead\":7"), "'random.seed' is missing");
+  EXPECT_EQ(complaintWith("\"type\":\"adamw\"", "\"type\":5"), "'optimizer.type' is not a text");
+  EXPECT_EQ(complaintWith("\"shuffle\":true", "\"shuffle\":1"), "'data.shuffle' is neither true nor false");
+  EXPECT_EQ(complaintWith("\"factor\":32768.0", "\"factor\":\"x\""), "'loss_scale.factor' is not a number");
+  EXPECT_EQ(complaintWith("\"states\":[\"m\",\"v\"]", "\"states\":{}"), "'optimizer.states' is not a list");
+  EXPECT_EQ(complaintWith("\"random\":{\"seed\":7}", "\"random\":7"), "'random' is not an object");
+  EXPECT_EQ(complaintWith("[0,0,0,12]", "[0,0,0]"), "a piece is not four counts: file, index, begin, end");
+  EXPECT_EQ(complaintWith("\"cut\":[1,1,2]", "\"cut\":[1,1]"),
+            "'tensors[0].cut' is not three counts: dim, outer, parts");
+  EXPECT_NE(complaintWith("\"states\":", "\"states\"").find("it is no JSON: "), std::string::npos);
+  EXPECT_EQ(complaintWith("\"schedule\":\"constant\"", "\"schedule\":[[[[[[[[[[[[0]]]]]]]]]]]]"),
+            "it has lists within lists that no manifest has");
+  std::string many = "[";
+  for (int i = 0; i < (1 << 20); ++i)
+    many += "0,";
+  EXPECT_EQ(complaintWith("\"schedule\":\"constant\"", "\"schedule\":" + many + "0]"),
+            "it has more values than any manifest");
 }
-
-TEST_P(Resume, WhatCannotBeWrittenCostsAMessage) {
-  plan.checkpoints->every_steps = 1, plan.checkpoints->keep = 0;
-  fs::create_directories(folder.file("ck"));
-  folder.write("ck/step-00000002", "a file in the place of a folder");
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(run({"--steps", "3"}), Exit::Done);
-  std::string said = message();
-  EXPECT_NE(said.find("warning: there is no checkpoint of step 2; training goes on"), std::string::npos) << said;
-  EXPECT_TRUE(fs::exists(folder.file("ck/step-00000003/checkpoint.json")));
-  plan.checkpoints->stops = true;
-  folder.write("ck/step-00000004", "a file in the place of a folder");
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(run({"--steps", "6", "--resume", folder.file("ck/step-00000003")}), Exit::Rejected);
-  said = message();
-  EXPECT_NE(said.find("warning: there is no checkpoint of step 4; the run ends"), std::string::npos) << said;
-}
-
-TEST_P(Resume, AsksForAFolder) {
-  plan.checkpoints = nullptr;
-  for (const char *option : {"--checkpoint-now", "--resume=auto"}) {
-    testing::internal::CaptureStderr();
-    EXPECT_EQ(run({"--steps", "1", option}), Exit::Rejected);
-    EXPECT_NE(message().find("'checkpoint: {dir: ...}' in the spec names it, or --checkpoint-dir"), std::string::npos);
-  }
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(run({"--steps", "1", "--checkpoint-dir", folder.file("no/such/parent")}), Exit::Rejected);
-  EXPECT_NE(message().find("no folder for checkpoints can be made there: No such file or directory"),
-            std::string::npos);
-}
-
-INSTANTIATE_TEST_SUITE_P(Stages, Resume, testing::Values(0, 3),
-                         [](const auto &info) { return "Stage" + std::to_string(info.param); });
 
 TEST(Ownership, EveryElementIsWrittenOnce) {
   for (int stage : {0, 3}) {

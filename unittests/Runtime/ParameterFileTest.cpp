@@ -116,4 +116,34 @@ TEST(SafetensorsWriter, TheCallersMistakesAreSaid) {
   EXPECT_EQ(complaint(9), folder.file("w") + ": more bytes than its tensors have");
 }
 
+/// What a header says of its tensors; and what is wrong with it.
+std::pair<Seal, std::string> readBack(const Folder &folder) {
+  std::string path = folder.file("pieces");
+  OutputFile file(path);
+  PieceForm piece{{4, 700000}, {1, 2, 3}, {2, 16, 16 + 300000}};
+  SafetensorsWriter writer(file, {{"w", {300000}, "F32", piece}, {"b", {2}}}, BlockSeals::With);
+  std::vector<char> bytes(4 * 300000 + 8, 'x');
+  writer.write(bytes.data(), bytes.size());
+  std::string header = writer.finish(), complaint;
+  file.publish();
+  SafetensorsHeader parsed;
+  parseSafetensorsHeader(std::string_view(header).substr(8), header.size(), bytes.size(), parsed);
+  std::optional<Seal> seal = readSeal(header, parsed, complaint);
+  return {seal.value_or(Seal()), complaint};
+}
+
+TEST(SafetensorsWriter, PiecesAndBlocksAreSealed) {
+  Folder folder;
+  auto [seal, complaint] = readBack(folder);
+  EXPECT_EQ(complaint, "");
+  EXPECT_EQ(seal.pieces.at("w"), (PieceForm{{4, 700000}, {1, 2, 3}, {2, 16, 300016}}));
+  EXPECT_FALSE(seal.pieces.contains("b"));
+  EXPECT_EQ(seal.blocks.at("w").size(), 2 * checksumDigits);
+  EXPECT_EQ(seal.blocks.at("b"), seal.checksums.at("b")); // one block, which is all of it
+  SafetensorsHeader wrong;
+  wrong.metadata = {{"xlc.header", "0000000000000000"}, {"xlc.piece.w", "1 2,3 2 16 300016"}};
+  readSeal("", wrong, complaint);
+  EXPECT_EQ(complaint, "'xlc.piece.w' of the header is '1 2,3 2 16 300016', which says nothing of a piece");
+}
+
 } // namespace

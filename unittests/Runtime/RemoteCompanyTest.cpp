@@ -73,9 +73,9 @@ protected:
 
 /// Of a job that has failed 0 is none.
 TEST(Failure, ACodeOfAnotherProcessIsAFailures) {
-  for (uint64_t code : {0, 3, 5, 6, 130, 255, 256, -1})
+  for (uint64_t code : {0, 3, 5, 130, 255, 256, -1})
     EXPECT_EQ(failureOf(code), Exit::RankFailed) << code;
-  for (Exit exit : {Exit::Rejected, Exit::Usage, Exit::NonFinite, Exit::Internal})
+  for (Exit exit : {Exit::Rejected, Exit::Usage, Exit::NoCheckpoint, Exit::NonFinite, Exit::Internal})
     EXPECT_EQ(failureOf((uint64_t)exit), exit);
 }
 

@@ -158,7 +158,9 @@ struct CheckpointSpec {
   std::optional<double> everySeconds; ///< none: not by time
   int64_t keep = 2;                   ///< so many of the newest; 0: all
   std::optional<int64_t> keepEvery;   ///< and those of steps that are multiples of it
-  bool stops = false;                 ///< the run ends where one cannot be written
+  enum class Background { Off, Direct, Copy };
+  std::optional<Background> background; ///< none: as the target likes
+  bool stops = false;                   ///< the run ends where one cannot be written
 };
 
 struct Spec {

@@ -20,6 +20,8 @@ struct TargetFacts {
   bool hasTf32;
   /// Gradients of weights can be computed beside what else a rank computes.
   bool takesWeightsBeside;
+  /// What ranks hold is memory of the host, which others can read while they compute.
+  bool isHost;
 };
 
 /// The first is the default.
@@ -30,14 +32,16 @@ inline constexpr TargetFacts kTargetFacts[] = {
      .fusesAttentionDeterministically = true,
      .fusesDroppingAttention = true,
      .hasTf32 = false,
-     .takesWeightsBeside = false},
+     .takesWeightsBeside = false,
+     .isHost = true},
     {.name = "cuda",
      .devices = "GPUs",
      .madeFor = "NVIDIA's GPUs from compute capability 8.0 on, with one GPU for each rank",
      .fusesAttentionDeterministically = false,
      .fusesDroppingAttention = false,
      .hasTf32 = true,
-     .takesWeightsBeside = true},
+     .takesWeightsBeside = true,
+     .isHost = false},
 };
 
 /// Null: there is none of that name.

@@ -88,7 +88,7 @@ void Checkpoint::checkEntries() const {
         complain(fmt::format("has {} bytes of {}, {} says {} of {}", entry->second.bytes, entry->second.dtype,
                              manifestName, bytes, tensor.dtype));
       auto form = file.seal.pieces.find(tensor.key());
-      PieceForm whole{tensor.shape, {}, {0, 0, piece.range.end}};
+      PieceForm whole{entry->second.shape, {}, {0, 0, piece.range.end}};
       const PieceForm &is = form == file.seal.pieces.end() ? whole : form->second;
       if (is != PieceForm{tensor.shape, tensor.cut, piece.range})
         complain(fmt::format("is another piece of the tensor than {} says", manifestName));
@@ -161,10 +161,8 @@ void CheckpointReader::read(const SavedTensor &tensor, uint64_t begin, uint64_t 
   }
 }
 
-void CheckpointReader::verify(const SavedTensor &tensor, const SavedPiece &piece) {
-  uint64_t bytes = (piece.range.end - piece.range.begin) * dtypeBytes(tensor.dtype);
-  for (uint64_t block = 0; block < countBlocks(bytes); ++block)
-    load(tensor, piece, block);
+uint64_t CheckpointReader::blocksOf(const SavedTensor &tensor, const SavedPiece &piece) {
+  return countBlocks((piece.range.end - piece.range.begin) * dtypeBytes(tensor.dtype));
 }
 
 } // namespace xlc::runtime

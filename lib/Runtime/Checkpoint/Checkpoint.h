@@ -57,8 +57,9 @@ public:
 
   /// Gives elements [begin, begin + count) of the whole tensor, in its type, in parts. Throws Damaged.
   void read(const SavedTensor &tensor, uint64_t begin, uint64_t count, const Take &take);
-  /// Verifies all blocks of a piece.
-  void verify(const SavedTensor &tensor, const SavedPiece &piece);
+  /// How many blocks a piece has. Verifies one of them; throws Damaged.
+  static uint64_t blocksOf(const SavedTensor &tensor, const SavedPiece &piece);
+  void verify(const SavedTensor &tensor, const SavedPiece &piece, uint64_t block) { load(tensor, piece, block); }
 
 private:
   struct Block {

@@ -71,21 +71,6 @@ TensorCut cutOf(const Plan &plan, const plan::ParameterT &parameter) {
 
 } // namespace
 
-bool isSaved(const Plan &plan, const plan::StateT &state) {
-  switch (state.kind) {
-  case plan::StateKind::Master:
-  case plan::StateKind::Optimizer:
-  case plan::StateKind::RunningAverage:
-    return true;
-  case plan::StateKind::Value:
-    return std::ranges::none_of(plan.states, [&](const auto &other) {
-      return other->bucket == state.bucket && other->kind == plan::StateKind::Master;
-    });
-  default:
-    return false;
-  }
-}
-
 SavedTensor describeTensor(const Plan &plan, const plan::StateT &state, const plan::ParameterT &parameter) {
   plan::Element element = isHeldRounded(plan, parameter) ? storedElement(plan, parameter.bucket) : state.element;
   std::string kind(kParameterKind);

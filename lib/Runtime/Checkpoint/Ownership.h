@@ -12,10 +12,6 @@
 
 namespace xlc::runtime {
 
-/// Whether a state is written: what the optimizer moves, running averages, and the optimizer's own. What is rounded
-/// from another is not.
-bool isSaved(const Plan &plan, const plan::StateT &state);
-
 /// The tensor of a saved state of a bucket for one of its parameters; without pieces. Of a parameter that ranks hold
 /// rounded alone (State/States.h, isHeldRounded) it has the values that it began with.
 SavedTensor describeTensor(const Plan &plan, const plan::StateT &state, const plan::ParameterT &parameter);

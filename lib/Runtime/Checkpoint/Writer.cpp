@@ -55,11 +55,26 @@ void putInitialPart(const Plan &plan, int rank, const InitialValues &values, con
 
 } // namespace
 
-std::vector<std::string> namesOfFiles(const Plan &plan, int rank) {
-  std::vector<std::string> names;
-  for (const FileOfRank &file : filesOf(plan, rank))
-    names.push_back(file.name);
-  return names;
+StateCopy::StateCopy(const Plan &plan, int rank, const ReadState &read, bool all) {
+  forEachOwnedPart(plan, rank, [&](const OwnedPart &part) {
+    if ((!all && changesInUpdates(*part.held.row)) || isHeldRounded(plan, *plan.parameters[part.parameter]))
+      return;
+    uint64_t offset = part.held.offsetOf(part.inBucket);
+    std::vector<char> &bytes = runs[offset];
+    bytes.resize((part.range.end - part.range.begin) * bytesOf(part.held.row->element));
+    read(offset, bytes.size(), bytes.data());
+  });
+}
+
+bool StateCopy::read(uint64_t offset, uint64_t bytes, void *to) const {
+  auto after = runs.upper_bound(offset);
+  if (after == runs.begin())
+    return false;
+  const auto &[begin, run] = *std::prev(after);
+  if (offset + bytes > begin + run.size())
+    return false;
+  std::memcpy(to, run.data() + (offset - begin), bytes);
+  return true;
 }
 
 void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,

@@ -16,8 +16,17 @@ namespace xlc::runtime {
 /// Reads bytes of the rank's arena from an offset on.
 using ReadState = std::function<void(uint64_t offset, uint64_t bytes, void *to)>;
 
-/// The names of a rank's files, of those that it writes.
-std::vector<std::string> namesOfFiles(const Plan &plan, int rank);
+/// A copy of what a rank writes, in memory of the host.
+class StateCopy {
+public:
+  /// Of all of it, or of what changes beside updates alone.
+  StateCopy(const Plan &plan, int rank, const ReadState &read, bool all);
+  /// Whether it has these bytes; then they are in `to`.
+  bool read(uint64_t offset, uint64_t bytes, void *to) const;
+
+private:
+  std::map<uint64_t, std::vector<char>> runs; ///< by their place in the arena
+};
 
 /// Writes them into a folder. `values`: what parameters began with. Memory: 1 MiB beside the headers. Throws Rejected,
 /// naming the file, where one cannot be written; it then leaves no file of its own.

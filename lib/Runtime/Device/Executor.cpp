@@ -19,7 +19,8 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
       lossPlace(findNumber(job.plan, program, plan::StateKind::Result, kLossResult)),
       normPlace(findNumber(job.plan, program, plan::StateKind::Result, kNormResult)),
       appliedPlace(findNumber(job.plan, program, plan::StateKind::Counter, kAppliedCounter)),
-      slotsTaken(job.plan, program), main(rank, device, pulseOf(plan::Stream::compute)) {
+      slotsTaken(job.plan, program), main(rank, device, pulseOf(plan::Stream::compute)),
+      updates(job.beforeUpdate ? findUpdates(job.plan, program) : std::vector<bool>()) {
   if (job.plan.loss_scale && appliedPlace)
     scale.emplace(*job.plan.loss_scale);
   size_t mostSlots = 0, mostOperands = 0;
@@ -151,6 +152,8 @@ void Executor::runLane(Lane &lane) {
     const Fault *fault = job.fault && job.fault->rank == rank && job.fault->step == step ? job.fault : nullptr;
     if (fault && !fault->number && fault->action == next.label)
       throw std::runtime_error("a fault was injected here");
+    if (!updates.empty() && updates[index])
+      job.beforeUpdate(rank, lane.pulse);
     device.beginAction(index);
     int64_t begin = trace ? device.mark() : 0;
     runAction(lane, next);

@@ -66,6 +66,9 @@ struct JobContext {
   std::atomic<uint64_t> *captureFailed = nullptr;
   /// Tells the user.
   std::function<void(const std::string &)> warn = nullptr;
+  /// Called before each action that changes what a checkpoint has (State/States.h, findUpdates): returns when nobody
+  /// reads that any more.
+  std::function<void(int rank, Pulse &pulse)> beforeUpdate = nullptr;
 };
 
 class Executor {
@@ -171,7 +174,7 @@ private:
   ResidualSlots slotsTaken;
   std::optional<LossScale> scale;
   uint64_t skippedBefore = 0; ///< steps that were skipped before this run went on
-  StepClock clock; ///< of the step that is under way, or was run last
+  StepClock clock;            ///< of the step that is under way, or was run last
 
   /// Of steps that the device captures.
   struct Replays {
@@ -190,8 +193,9 @@ private:
   std::vector<std::unique_ptr<Lane>> beside; ///< of other streams; none where all is run inline
   std::vector<std::thread> threads;          ///< theirs
   std::unique_ptr<std::atomic<uint32_t>[]>
-      lastEnded;               ///< by action that others wait for: the round in which it last ended
-  std::vector<bool> isAwaited; ///< by action
+      lastEnded;                   ///< by action that others wait for: the round in which it last ended
+  std::vector<bool> isAwaited;     ///< by action
+  const std::vector<bool> updates; ///< by action: whether it changes what a checkpoint has; none where nobody asks
   bool isEnding = false;
   alignas(64) std::atomic<uint32_t> begun{0}; ///< the round that streams have been told to begin
 };

@@ -74,7 +74,14 @@ JobContext Crew::makeContext(const DataSource &source) {
           [](const std::string &text) {
             clearBar();
             say(text);
-          }};
+          },
+          [this](int rank, Pulse &pulse) { awaitWriter(rank, pulse); }};
+}
+
+void Crew::awaitWriter(int rank, Pulse &pulse) {
+  pulse.set(Pulse::Speaks); // as long as it takes
+  saving.await(rank);
+  pulse.set(Pulse::Works);
 }
 
 void Crew::runSteps(int rank) {
@@ -99,7 +106,7 @@ void Crew::runSteps(int rank) {
     return step >= steps || (last && step >= last);
   };
   if (options.checkpointsNow)
-    writeCheckpoint(rank, done, pulse);
+    writeCheckpoint(rank, done, pulse, /*waits=*/true);
   uint64_t lag = self.executor->lag(), step = done, ended = done;
   int64_t begin = now();
   auto endUntil = [&](uint64_t last) {
@@ -116,6 +123,7 @@ void Crew::runSteps(int rank) {
     saving.ask(rank, step, rank == share.first);
     endUntil(std::max(step, done + lag) - lag);
     fabric.meet(pulse);
+    saving.completeAfter(rank, step, pulse);
     if (!saving.isDue(step, isLast(step)))
       continue;
     if (lag) { // whether the step itself is of use is known when its numbers are
@@ -123,9 +131,10 @@ void Crew::runSteps(int rank) {
       fabric.meet(pulse);
     }
     if (saving.isDue(step, isLast(step)))
-      writeCheckpoint(rank, step, pulse);
+      writeCheckpoint(rank, step, pulse, isLast(step));
   }
   endUntil(step);
+  saving.complete(rank, pulse);
   self.executor->endTrace();
   reportEnd(rank);
   fabric.meet(pulse);
@@ -180,14 +189,15 @@ void Crew::beginRun() {
   prefetch.start(done.step, steps);
 }
 
-void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse) {
+void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool waits) {
   Rank &self = own(rank);
   const RunProgress done = resumption.progress();
   const LossScale *scale = self.executor->lossScale();
   uint64_t more = step - done.step, skipped = scale ? scale->skipped() : done.step - done.applied;
   RunProgress progress{step, step - skipped, done.samples + more * globalBatch(plan)};
-  saving.write(rank, {progress, resumption.seed(), scale, described}, values, {self.device.get(), self.arena.begin},
-               pulse);
+  std::optional<LossScaleState> state = scale ? std::optional(scale->state()) : std::nullopt;
+  saving.write(rank, {progress, resumption.seed(), state, &described}, values, {self.device.get(), self.arena.begin},
+               pulse, waits);
 }
 
 void Crew::makeExecutors(int rank) {
@@ -274,6 +284,7 @@ void Crew::runRank(int rank) {
   } catch (...) {
     fail(rank);
   }
+  saving.await(rank); // it reads memory that goes
   Rank &self = own(rank);
   for (Executor *executor : {self.executor.get(), self.evaluation.get()})
     if (executor)

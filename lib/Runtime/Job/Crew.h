@@ -64,10 +64,12 @@ private:
   void restore(int rank, Pulse *pulse);
   /// Of the first rank of the process, when all have agreed where the run begins.
   void beginRun();
-  /// After a step, when all ranks have met: writes a checkpoint where one is due.
-  void writeCheckpoint(int rank, uint64_t step, Pulse *pulse);
+  /// After a step, when all ranks have met: begins to write a checkpoint, or writes it.
+  void writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool waits);
   void reportEnd(int rank);
   JobContext makeContext(const DataSource &source);
+  /// Of a rank, before it changes what its checkpoint has: waits for the thread that writes that.
+  void awaitWriter(int rank, Pulse &pulse);
   bool capturesSteps() const;
   void startRanks();
   bool waitForRanks(Company &others);

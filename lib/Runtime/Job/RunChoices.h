@@ -13,8 +13,8 @@ double rateFactor(const Plan &plan, const Options &options);
 /// The only place at which a run says how many steps its schedule has.
 RateSchedule scheduleOfRun(const Plan &plan, uint64_t steps);
 
-/// The steps of a run from its beginning: as many as see every row of the epochs. Where they fill no whole number of steps,
-/// the last one goes on with the first rows of the epoch that follows. `done`: what runs before have.
+/// The steps of a run from its beginning: as many as see every row of the epochs. Where they fill no whole number of
+/// steps, the last one goes on with the first rows of the epoch that follows. `done`: what runs before have.
 uint64_t countSteps(const Plan &plan, const Options &options, const Data &data, const RunProgress &done);
 
 /// How ranks run their streams: --check looks at each action by itself. Throws Rejected where the target cannot.

@@ -51,7 +51,7 @@ std::string describeLayout(const Plan &plan) {
 
 Saving::Saving(const World &world, const Options &options, const Settings &settings, bool speaks)
     : world(world), plan(world.plan), settings(settings), dir(checkpointFolder(world.plan, options)),
-      hasAskedAtStart(options.checkpointsNow), lastTime(now()), lastLook(now()) {
+      hasAskedAtStart(options.checkpointsNow), parts(rankCount(world.plan)), lastTime(now()), lastLook(now()) {
   if (hasAskedAtStart && dir.empty())
     throw Rejected("error: --checkpoint-now writes a checkpoint, and there is no folder for it: 'checkpoint: {dir: "
                    "...}' in the spec names it, or --checkpoint-dir");
@@ -60,6 +60,9 @@ Saving::Saving(const World &world, const Options &options, const Settings &setti
 }
 
 Saving::~Saving() {
+  for (Part &part : parts)
+    if (part.thread.joinable())
+      part.thread.join();
   if (lock >= 0)
     close(lock);
 }
@@ -81,6 +84,8 @@ void Saving::ask(int rank, uint64_t step, bool isFirstOfProcess) {
   }
   if (isDue)
     Request::raise(world.request().checkpoint, step + 1);
+  if (!parts[rank].isWritten.load(std::memory_order_acquire))
+    Request::raise(world.request().checkpointBusy, step + 1);
 }
 
 bool Saving::isDue(uint64_t step, bool isLast) const {
@@ -95,7 +100,7 @@ void Saving::attempt(uint64_t step, const std::function<void()> &work) {
     return;
   try {
     work();
-  } catch (const Rejected &problem) {
+  } catch (const std::exception &problem) { // a device that has failed shows it in the next step
     Request::raise(request.checkpointFailed, step + 1);
     if (world.board().failedCheckpointSaid.exchange(step + 1) == step + 1)
       return;
@@ -108,9 +113,8 @@ void Saving::attempt(uint64_t step, const std::function<void()> &work) {
 
 void Saving::publish(const State &state) {
   Manifest manifest;
-  manifest.progress = state.progress, manifest.seed = state.seed, manifest.data = state.data;
-  if (const LossScale *scale = state.lossScale)
-    manifest.lossScale = scale->state();
+  manifest.progress = state.progress, manifest.seed = state.seed, manifest.data = *state.data;
+  manifest.lossScale = state.lossScale;
   manifest.optimizer = plan.optimizer;
   for (const auto &row : plan.states)
     if (row->kind == plan::StateKind::Optimizer &&
@@ -139,30 +143,76 @@ void Saving::removeOutdated() const {
   }
 }
 
-void Saving::write(int rank, const State &state, const InitialValues &values, RankMemory memory, Pulse *pulse) {
-  uint64_t step = state.progress.step;
-  Request &request = world.request();
+void Saving::writePart(int rank, const InitialValues &values, const ReadState &read) {
+  Part &part = parts[rank];
+  uint64_t step = part.state.progress.step;
+  attempt(step, [&] { writeFiles(plan, rank, values, read, folderOfStep(dir, step)); });
+  part.isWritten.store(true, std::memory_order_release);
+}
+
+void Saving::write(int rank, const State &state, const InitialValues &values, RankMemory memory, Pulse *pulse,
+                   bool waits) {
+  Part &part = parts[rank];
+  complete(rank, pulse);
+  part.state = state, part.isOpen = true;
   pulse->set(Pulse::Speaks); // as long as it takes
   if (rank == 0)
-    attempt(step, [&] { makeFolder(dir, step); });
+    attempt(state.progress.step, [&] { makeFolder(dir, state.progress.step); });
   world.ranksMeet().meet(pulse);
   pulse->set(Pulse::Speaks);
-  attempt(step, [&] {
-    auto read = [&](uint64_t offset, uint64_t bytes, void *to) {
-      memory.device->read(to, memory.arena + offset, bytes);
-    };
-    writeFiles(plan, rank, values, read, folderOfStep(dir, step));
-  });
+  plan::Background how = plan.checkpoints ? plan.checkpoints->background : plan::Background::Off;
+  auto read = [memory](uint64_t offset, uint64_t bytes, void *to) {
+    memory.device->read(to, memory.arena + offset, bytes);
+  };
+  if (waits || how == plan::Background::Off) {
+    writePart(rank, values, read);
+    return complete(rank, pulse);
+  }
+  auto copy = std::make_shared<const StateCopy>(plan, rank, read, /*all=*/how == plan::Background::Copy);
+  part.isWritten = false;
+  try {
+    part.thread = std::thread([this, rank, &values, copy, read] {
+      writePart(rank, values, [&](uint64_t offset, uint64_t bytes, void *to) {
+        if (!copy->read(offset, bytes, to))
+          read(offset, bytes, to);
+      });
+    });
+  } catch (const std::system_error &) { // a limit of threads: the step waits
+    writePart(rank, values, read);
+  }
+}
+
+void Saving::await(int rank) {
+  std::lock_guard lock(parts[rank].mutex);
+  if (parts[rank].thread.joinable())
+    parts[rank].thread.join();
+}
+
+void Saving::completeAfter(int rank, uint64_t step, Pulse *pulse) {
+  if (parts[rank].isOpen && world.request().checkpointBusy <= step) // of a rank that is a step ahead it is more
+    complete(rank, pulse);
+}
+
+void Saving::complete(int rank, Pulse *pulse) {
+  Part &part = parts[rank];
+  if (!part.isOpen)
+    return;
+  uint64_t step = part.state.progress.step;
+  Request &request = world.request();
+  pulse->set(Pulse::Speaks);
+  await(rank);
   world.ranksMeet().meet(pulse);
   pulse->set(Pulse::Speaks);
   if (rank == 0) {
-    attempt(step, [&] { publish(state); });
+    attempt(step, [&] { publish(part.state); });
     lastFailed = request.checkpointFailed == step + 1, lastTime = now();
     lastFailed ? removeTorn(dir, step) : removeOutdated();
-    if (lastFailed && plan.checkpoints && plan.checkpoints->stops)
-      Request::raise(request.lastStep, step);
+    endsRun |= lastFailed && plan.checkpoints && plan.checkpoints->stops;
+    if (endsRun)
+      Request::raise(request.lastStep, std::max<uint64_t>(step, 1));
   }
   world.ranksMeet().meet(pulse);
+  part.isOpen = false;
 }
 
 } // namespace xlc::runtime

@@ -2,8 +2,12 @@
 // what follows where that fails. All ranks write at once; a checkpoint counts when rank 0 has written its manifest:
 //
 //     rank 0   makes the folder                                     all meet
-//     ranks    each writes and syncs its files                      all meet
+//     ranks    each writes and syncs its files, on a thread         all agree at the end of a step that all have
 //     rank 0   writes the manifest, removes what is out of date     all meet
+//
+// The thread reads what the rank holds, which only updates change: the first update of the next step waits for it
+// (direct). Running averages change in forward, and are copied before. Where the thread reads a copy (copy), nothing
+// waits for it but the next checkpoint; the last one of a run, and all where the plan says so (off), are waited for.
 //
 // A failure of any of them ends the attempt: what it has left is removed, one line says why, and training goes on.
 #ifndef XLC_LIB_RUNTIME_JOB_SAVING_H
@@ -13,6 +17,10 @@
 #include "Resumption.h"
 #include "Settings.h"
 #include "World.h"
+
+#include <deque>
+#include <mutex>
+#include <thread>
 
 namespace xlc::runtime {
 
@@ -32,17 +40,33 @@ public:
   struct State {
     RunProgress progress;
     uint64_t seed;
-    const LossScale *lossScale; ///< null: there is none
-    const SavedData &data;
+    std::optional<LossScaleState> lossScale; ///< none: there is none
+    const SavedData *data;
   };
-  /// Of every rank: writes its part. Returns when the checkpoint is durable, or could not be written.
-  void write(int rank, const State &state, const InitialValues &values, RankMemory memory, Pulse *pulse);
+  /// Of every rank: begins to write its part, on a thread; where `waits`, returns when the checkpoint is durable, or
+  /// could not be written.
+  void write(int rank, const State &state, const InitialValues &values, RankMemory memory, Pulse *pulse, bool waits);
+  /// Of every rank, when all have met after a step: completes a checkpoint that all have written by now.
+  void completeAfter(int rank, uint64_t step, Pulse *pulse);
+  /// The same when the last step has ended, and waits for it.
+  void complete(int rank, Pulse *pulse);
+  /// Before what checkpoints have changes: waits for the thread that reads it.
+  void await(int rank);
 
-  /// Why the last attempt failed; empty where it did not. Of the process of rank 0.
-  bool hasFailed() const { return lastFailed; }
+  /// Whether the last attempt failed, or one that ends the run. Of the process of rank 0.
+  bool hasFailed() const { return lastFailed || endsRun; }
 
 private:
+  /// A checkpoint on its way, as a rank sees it.
+  struct Part {
+    std::mutex mutex; ///< of the thread that waits for `thread`: several of a rank may
+    std::thread thread;
+    std::atomic<bool> isWritten = true;
+    bool isOpen = false; ///< not complete; the same for all ranks
+    State state;
+  };
   void attempt(uint64_t step, const std::function<void()> &work);
+  void writePart(int rank, const InitialValues &values, const ReadState &read);
   void publish(const State &state);
   void removeOutdated() const;
 
@@ -52,9 +76,10 @@ private:
   const std::string dir;
   const bool hasAskedAtStart;
   int lock = -1;
+  std::deque<Part> parts;     ///< by rank
   int64_t lastTime, lastLook; ///< when the last one was written, and when `checkpoint-now` was last looked for
   uint64_t seenSignals = 0;
-  bool lastFailed = false;
+  bool lastFailed = false, endsRun = false;
 };
 
 } // namespace xlc::runtime

@@ -69,6 +69,42 @@ bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter) {
   return parameter.frozen && isNarrow(rowOfRead(plan, parameter.bucket).element);
 }
 
+bool isSaved(const Plan &plan, const plan::StateT &state) {
+  switch (state.kind) {
+  case plan::StateKind::Master:
+  case plan::StateKind::Optimizer:
+  case plan::StateKind::RunningAverage:
+    return true;
+  case plan::StateKind::Value:
+    return std::ranges::none_of(plan.states, [&](const auto &other) {
+      return other->bucket == state.bucket && other->kind == plan::StateKind::Master;
+    });
+  default:
+    return false;
+  }
+}
+
+std::vector<bool> findUpdates(const Plan &plan, const plan::ProgramT &program) {
+  std::vector<bool> isKept(program.buffers.size()), updates(program.steps.size());
+  for (const auto &home : program.states)
+    if (const plan::StateT &row = *plan.states[home->state]; isSaved(plan, row) && changesInUpdates(row))
+      isKept[home->place->buffer()] = true;
+  auto changes = [&](const plan::Place &place) { return isKept[place.buffer()]; };
+  for (size_t i = 0; i < updates.size(); ++i) {
+    const plan::ActionUnion &action = program.steps[i]->action;
+    if (const auto *run = action.AsRun()) {
+      for (const auto &call : plan.functions[run->function]->calls)
+        for (const plan::Operand &out : call->outs)
+          updates[i] = updates[i] || changes(run->places[out.slot()]);
+    } else if (const auto *exchange = action.AsExchange()) {
+      updates[i] = changes(*exchange->dst);
+    } else if (const auto *receive = action.AsReceive()) {
+      updates[i] = changes(*receive->place);
+    }
+  }
+  return updates;
+}
+
 plan::Element storedElement(const Plan &plan, uint32_t bucket) {
   auto master = std::ranges::find_if(
       plan.states, [&](const auto &row) { return row->bucket == bucket && row->kind == plan::StateKind::Master; });

@@ -41,6 +41,15 @@ const plan::StateT &rowOfRead(const Plan &plan, uint32_t bucket);
 /// Whether ranks hold of a parameter nothing but a rounded copy, which no step moves.
 bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter);
 
+/// Whether checkpoints have a state: what the optimizer moves, running averages, and the optimizer's own. What is
+/// rounded from another they have not.
+bool isSaved(const Plan &plan, const plan::StateT &state);
+/// Whether it changes in updates alone: forward moves running averages.
+inline bool changesInUpdates(const plan::StateT &state) { return state.kind != plan::StateKind::RunningAverage; }
+
+/// By the steps of a program: whether one changes such a state.
+std::vector<bool> findUpdates(const Plan &plan, const plan::ProgramT &program);
+
 /// The type of a bucket's parameters in files, whatever units read: that of the master; without one, what is narrow is
 /// widened.
 plan::Element storedElement(const Plan &plan, uint32_t bucket);

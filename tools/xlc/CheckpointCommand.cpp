@@ -1,0 +1,136 @@
+// xlc checkpoint: what is in a checkpoint of a program, whether it is whole, and the same for other programs.
+#include "Checkpoint/Export.h"
+#include "Command.h"
+#include "MessageStream.h"
+#include "xlc/Support/Bytes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace xlc;
+
+namespace {
+
+constexpr const char *examples = R"(Examples:
+  xlc checkpoint inspect checkpoints/step-00001000
+  xlc checkpoint verify checkpoints/step-00001000                   every block; exit code 4 where one is damaged
+  xlc checkpoint export checkpoints/step-00001000 -o model.safetensors --dtype bf16
+  xlc checkpoint export checkpoints/step-00001000 -o folder --shard-size 5GB     as Hugging Face's models are
+
+The format of checkpoints: docs/Checkpoints.md)";
+
+struct CheckpointCommandOptions {
+  std::string folder, output, dtype, shardSize;
+  bool states = false;
+};
+
+void printRow(llvm::StringRef name, const llvm::Twine &what) {
+  llvm::outs() << llvm::formatv("  {0,-11} ", name) << what << "\n";
+}
+
+/// Tensors of one kind, and their bytes.
+void printTensors(const runtime::Manifest &manifest) {
+  llvm::MapVector<llvm::StringRef, std::pair<uint64_t, uint64_t>> kinds;
+  for (const runtime::SavedTensor &tensor : manifest.tensors) {
+    auto &[count, bytes] = kinds[tensor.kind];
+    ++count, bytes += runtime::countBytes({tensor.name, tensor.shape, tensor.dtype});
+  }
+  for (const auto &[kind, sum] : kinds)
+    printRow(kind, llvm::formatv("{0} tensor{1}, {2}", sum.first, sum.first == 1 ? "" : "s",
+                                 formatBytes(int64_t(sum.second))));
+}
+
+int inspectCheckpoint(const CheckpointCommandOptions &options) {
+  runtime::Checkpoint checkpoint(options.folder);
+  const runtime::Manifest &manifest = checkpoint.manifest();
+  llvm::outs() << "checkpoint of step " << manifest.progress.step << "\n";
+  printRow("applied", llvm::formatv("{0} steps, {1} samples", manifest.progress.applied, manifest.progress.samples));
+  printRow("seed", llvm::Twine(manifest.seed));
+  if (const auto &scale = manifest.lossScale)
+    printRow("loss scale", llvm::formatv("{0}, {1} steps skipped", scale->factor, scale->skipped));
+  printRow("optimizer", manifest.optimizer);
+  printRow("rows",
+           llvm::formatv("{0} in {1} file{2}{3}", manifest.data.rows, manifest.data.files.size(),
+                         manifest.data.files.size() == 1 ? "" : "s", manifest.data.shuffle ? ", shuffled" : ""));
+  printRow("written by", llvm::formatv("xlc {0}: {1}, {2}, {3}", manifest.madeBy.xlc, manifest.madeBy.layout,
+                                       manifest.madeBy.precision, manifest.madeBy.target));
+  uint64_t bytes = 0;
+  for (const runtime::SavedFile &file : manifest.files)
+    bytes += file.bytes;
+  printRow("files", llvm::formatv("{0}, {1}", manifest.files.size(), formatBytes(int64_t(bytes))));
+  printTensors(manifest);
+  return Done;
+}
+
+int verifyCheckpoint(const CheckpointCommandOptions &options) {
+  std::vector<std::string> damage;
+  uint64_t tensors = 0;
+  try {
+    runtime::Checkpoint checkpoint(options.folder);
+    damage = runtime::findDamage(checkpoint);
+    tensors = checkpoint.manifest().tensors.size();
+  } catch (const runtime::Damaged &problem) {
+    damage.emplace_back(problem.what());
+  }
+  for (const std::string &each : damage)
+    messages() << each << "\n";
+  if (!damage.empty())
+    return VerificationFailed;
+  llvm::outs() << options.folder << ": " << tensors << " tensors, every block is as it was written\n";
+  return Done;
+}
+
+int exportParameters(const CheckpointCommandOptions &options) {
+  runtime::ExportChoice choice{.states = options.states};
+  if (!options.dtype.empty())
+    choice.dtype = options.dtype == "fp32" ? "F32" : options.dtype == "bf16" ? "BF16" : "F16";
+  if (!options.shardSize.empty())
+    choice.shardBytes = uint64_t(*parseBytes(options.shardSize));
+  for (const std::string &file : runtime::exportCheckpoint(runtime::Checkpoint(options.folder), options.output, choice))
+    llvm::outs() << file << "\n";
+  return Done;
+}
+
+/// What is wrong with a user's files is said as the programs say it.
+int runSaying(int (*work)(const CheckpointCommandOptions &), const CheckpointCommandOptions &options) {
+  try {
+    return work(options);
+  } catch (const runtime::Rejected &problem) {
+    messages() << problem.what() << "\n";
+    return Rejected;
+  }
+}
+
+} // namespace
+
+Command xlc::addCheckpointCommand(CLI::App &app) {
+  auto options = std::make_shared<CheckpointCommandOptions>();
+  CLI::App *command = app.add_subcommand("checkpoint", "what is in a checkpoint of a program, and the same for others");
+  command->require_subcommand(1);
+  command->footer(examples);
+  auto add = [&](const char *name, const char *what) {
+    CLI::App *one = command->add_subcommand(name, what);
+    one->add_option("folder", options->folder, "of the checkpoint: checkpoints/step-00001000")->required();
+    return one;
+  };
+  CLI::App *inspecting = add("inspect", "how far the run was, what it was run with, what there is");
+  CLI::App *verifying = add("verify", "whether every block is as it was written");
+  CLI::App *exporting = add("export", "its parameters, whole, in safetensors");
+  exporting->add_option("-o,--output", options->output, "the file; with --shard-size the folder")->required();
+  exporting->add_flag("--states", options->states, "the optimizer's states too, as m/NAME");
+  exporting->add_option("--dtype", options->dtype, "the type of parameters that are floats; default: as they are")
+      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}));
+  exporting
+      ->add_option("--shard-size", options->shardSize, "several files of at most so many bytes, and their index: 5GB")
+      ->check([](const std::string &text) {
+        std::string reason;
+        std::optional<int64_t> bytes = parseBytes(text, &reason);
+        return bytes && *bytes > 0 ? "" : "'" + text + "' is not a size: " + reason;
+      });
+  return {command, [=] {
+            auto *work = inspecting->parsed()  ? inspectCheckpoint
+                         : verifying->parsed() ? verifyCheckpoint
+                                               : exportParameters;
+            return runSaying(work, *options);
+          }};
+}
