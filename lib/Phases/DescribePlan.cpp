@@ -144,8 +144,7 @@ void describeData(const Compilation &compilation, plan::PlanT &plan) {
   plan.dataset = std::make_unique<plan::DatasetT>();
   plan.dataset->folder = absolute(data.train.folder);
   plan.dataset->shuffle = data.shuffles, plan.dataset->drop = data.end == DataSpec::End::Drop;
-  if (data.seed)
-    plan.dataset->seed = *data.seed;
+  plan.dataset->seed = data.seed;
   for (auto program : exec::programsOf(*compilation.module))
     plan.dataset->ahead =
         std::max<uint64_t>(plan.dataset->ahead, readAheadOf(program, compilation.spec.ranks()).bytes());

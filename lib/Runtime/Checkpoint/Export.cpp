@@ -102,10 +102,11 @@ std::vector<std::string> exportCheckpoint(const Checkpoint &checkpoint, const st
   uint64_t bytes = 0;
   for (size_t i = 0; i < files.size(); ++i) {
     std::string name = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, files.size());
+    std::string file = fmt::format("{}/{}", path, name);
     for (const TensorToStore &tensor : files[i])
       places[tensor.form.name] = name, bytes += countBytes(tensor.form);
-    writeSafetensors(path + "/" + name, files[i]);
-    names.push_back(path + "/" + name);
+    writeSafetensors(file, files[i]);
+    names.push_back(file);
   }
   OutputFile index(path + "/model.safetensors.index.json");
   index.write(nlohmann::json{{"metadata", {{"total_size", bytes}}}, {"weight_map", std::move(places)}}.dump(2) + "\n");

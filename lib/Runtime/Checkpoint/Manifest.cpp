@@ -74,6 +74,7 @@ std::optional<CutGeometry> geometryOf(const std::vector<uint64_t> &shape, const 
 
 std::string fingerprintOf(const std::vector<SavedTensor> &tensors) {
   std::vector<std::pair<std::string, const SavedTensor *>> sorted;
+  sorted.reserve(tensors.size());
   for (const SavedTensor &tensor : tensors)
     sorted.emplace_back(tensor.key(), &tensor);
   std::ranges::sort(sorted);
@@ -109,11 +110,11 @@ std::string writeManifest(const Manifest &manifest) {
                     {"layout", manifest.madeBy.layout},
                     {"precision", manifest.madeBy.precision},
                     {"target", manifest.madeBy.target}};
-  all["files"] = std::move(files);
+  all["files"] = files;
   json tensors = json::array();
   for (const SavedTensor &tensor : manifest.tensors)
     tensors.push_back(describe(tensor));
-  all["tensors"] = std::move(tensors);
+  all["tensors"] = tensors;
   std::string text = all.dump() + "\n";
   text.replace(text.find(manifestChecksumKey) + manifestChecksumKey.size(), checksumDigits, checksumOfText(text));
   return text;

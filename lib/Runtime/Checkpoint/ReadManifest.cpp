@@ -215,7 +215,8 @@ void checkTiling(SavedTensor &tensor, size_t files) {
 }
 
 void check(Manifest &manifest) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, keys;
+  names.reserve(manifest.files.size()), keys.reserve(manifest.tensors.size());
   for (const SavedFile &file : manifest.files) {
     if (!isFileName(file.name))
       wrong(fmt::format("'{}' is no name of a file of a checkpoint", file.name));
@@ -223,7 +224,6 @@ void check(Manifest &manifest) {
   }
   for (SavedTensor &tensor : manifest.tensors)
     checkTiling(tensor, manifest.files.size());
-  std::vector<std::string> keys;
   for (const SavedTensor &tensor : manifest.tensors)
     keys.push_back(tensor.key());
   for (auto [all, what] : {std::pair(&names, "file"), std::pair(&keys, "tensor")}) {

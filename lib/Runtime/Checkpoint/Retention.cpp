@@ -53,6 +53,16 @@ void removeFolder(const std::string &folder) {
     reject(folder, "removed");
 }
 
+/// The same, as far as that is possible: whether it is gone.
+bool tryRemoveFolder(const std::string &folder) {
+  try {
+    removeFolder(folder);
+    return true;
+  } catch (const Rejected &) {
+    return false;
+  }
+}
+
 } // namespace
 
 std::string folderOfStep(const std::string &dir, uint64_t step) { return fmt::format("{}/{}{:08}", dir, prefix, step); }
@@ -110,14 +120,12 @@ void removeCheckpoint(const std::string &folder) {
 
 void removeTorn(const std::string &dir, uint64_t step) {
   std::string folder = folderOfStep(dir, step), aside = folder + std::string(before);
-  try {
-    removeFolder(folder);
+  bool isGone = tryRemoveFolder(folder);
+  if (isGone) // else the next attempt meets it again
     rename(aside.c_str(), folder.c_str());
-  } catch (const Rejected &) { // the next attempt meets it again
-  }
 }
 
-std::vector<StepFolder> findOutdated(std::vector<StepFolder> folders, const Retention &rule) {
+std::vector<StepFolder> findOutdated(const std::vector<StepFolder> &folders, const Retention &rule) {
   std::vector<StepFolder> outdated;
   uint64_t newer = 0;
   for (const StepFolder &folder : folders) {

@@ -40,7 +40,7 @@ struct Retention {
 };
 
 /// Those that go once the newest is durable, the oldest first.
-std::vector<StepFolder> findOutdated(std::vector<StepFolder> folders, const Retention &rule);
+std::vector<StepFolder> findOutdated(const std::vector<StepFolder> &folders, const Retention &rule);
 
 /// Makes what was renamed or made in a folder durable. Throws Rejected.
 void syncFolder(const std::string &path);

@@ -83,6 +83,7 @@ void writeFiles(const Plan &plan, int rank, const InitialValues &values, const R
   std::vector<char> block(sealedBlock);
   for (const FileOfRank &file : filesOf(plan, rank)) {
     std::vector<TensorForm> forms;
+    forms.reserve(file.parts.size());
     for (const OwnedPart &part : file.parts)
       forms.push_back(formOf(plan, part));
     OutputFile &to = *written.emplace_back(std::make_unique<OutputFile>(folder + "/" + file.name));
@@ -103,6 +104,7 @@ void writeFiles(const Plan &plan, int rank, const InitialValues &values, const R
     writer.finish();
   }
   std::vector<OutputFile *> together;
+  together.reserve(written.size());
   for (const auto &file : written)
     together.push_back(file.get());
   if (!together.empty())

@@ -31,7 +31,7 @@ private:
   };
   const Plan &plan;
   const DataSource &source;
-  const Data &data; ///< which numbers samples
+  const Data &data;                  ///< which numbers samples
   std::vector<uint32_t> firstStages; ///< by input: that loads it first
   mutable std::vector<Sum> sums;     ///< by rank, each of its thread that loads
 };

@@ -110,6 +110,7 @@ std::string SafetensorsWriter::finish() {
 void writeSafetensors(const std::string &path, const std::vector<TensorToStore> &tensors) {
   OutputFile file(path);
   std::vector<TensorForm> forms;
+  forms.reserve(tensors.size());
   for (const TensorToStore &tensor : tensors)
     forms.push_back(tensor.form);
   SafetensorsWriter writer(file, forms);

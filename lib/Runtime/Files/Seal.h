@@ -49,14 +49,14 @@ struct TensorForm {
   std::string name;
   std::vector<uint64_t> shape;
   std::string dtype = "F32";
-  std::optional<PieceForm> piece = {};
+  std::optional<PieceForm> piece = {}; // NOLINT
 };
 
 struct Seal {
   std::string model;
-  std::map<std::string, std::string> checksums;   ///< by tensor
-  std::map<std::string, std::string> blocks = {}; ///< by tensor: the digits of all of its blocks
-  std::map<std::string, PieceForm> pieces = {};   ///< by tensor that is one
+  std::map<std::string, std::string> checksums; ///< by tensor
+  std::map<std::string, std::string> blocks;    ///< by tensor: the digits of all of its blocks
+  std::map<std::string, PieceForm> pieces;      ///< by tensor that is one
 
   /// Why the elements of `tensor`, of which `checksum` is one, are not those that were written, or nothing.
   std::string findDamage(const std::string &tensor, const Checksum &checksum) const;

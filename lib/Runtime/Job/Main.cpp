@@ -64,7 +64,7 @@ std::terminate_handler terminateWithWords; ///< the library's, which prints the 
     xlc::runtime::removeTemporaryFiles();
     xlc::runtime::sayPlainly(xlc::runtime::noMemoryMessage);
     _exit((int)xlc::runtime::Exit::RankFailed);
-  } catch (...) {
+  } catch (...) { // NOLINT(bugprone-empty-catch): the library's handler says what it is
   }
   terminateWithWords();
   std::abort(); // which that does

@@ -70,8 +70,8 @@ void continueLog(FILE *log, uint64_t done) {
     if (std::optional<uint64_t> step = stepOf({line, (size_t)length}); step && *step > done)
       break;
   std::free(line);
-  std::rewind(log);
-  if (ftruncate(fileno(log), kept) == 0)
+  int file = fileno(log);
+  if (std::fseek(log, 0, SEEK_SET) == 0 && ftruncate(file, kept) == 0)
     std::fseek(log, kept, SEEK_SET);
 }
 
