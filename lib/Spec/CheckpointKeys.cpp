@@ -11,6 +11,7 @@ constexpr Range counts = {.low = 1};
 CheckpointSpec &checkpointOf(Spec &spec) { return spec.checkpoint ? *spec.checkpoint : spec.checkpoint.emplace(); }
 
 // clang-format off
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
 const Key rows[] = {
   {"checkpoint", Kind::Section, any, "", "",
    "Checkpoints, from which a run goes on as if it had never stopped, also under another layout: "

@@ -49,6 +49,7 @@ template <RowsSpec DataSpec::*rows> void setFill(Spec &spec, const Value &value)
 }
 
 // clang-format off
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
 const Key rows[] = {
   {"data", Kind::Section, any, "", "", "What is trained on.", nullptr},
   {"data.train", Kind::Folder, any, "", "none",

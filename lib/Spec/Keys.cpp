@@ -294,6 +294,7 @@ const Key table[] = {
 };
 
 // Behind those of data and of checkpoints (DataKeys.cpp, CheckpointKeys.cpp).
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
 const Key lastRows[] = {
   {"runtime", Kind::Section, any, "", "", "How the program runs.", nullptr},
   {"runtime.overlap", Kind::Choice, any, "inline|threads", "threads with a `cluster.device` that is no CPU, else inline",
