@@ -108,6 +108,7 @@ StepFolder folderAt(uint64_t step, bool hasManifest = true) { return {step, std:
 
 std::vector<uint64_t> stepsOf(const std::vector<StepFolder> &folders) {
   std::vector<uint64_t> steps;
+  steps.reserve(folders.size());
   for (const StepFolder &folder : folders)
     steps.push_back(folder.step);
   return steps;
