@@ -1,5 +1,5 @@
 // What a checkpoint says of itself, in its file checkpoint.json: how far the run was, what it was run with, which files
-// there are and which part of which tensor lies where. It is written last: a folder without it is no checkpoint.
+// there are and which part of which tensor lies where. It is written last: a folder without it does not count.
 // docs/Checkpoints.md has the format.
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H
 #define XLC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H
@@ -13,7 +13,7 @@ namespace xlc::runtime {
 
 inline constexpr char manifestName[] = "checkpoint.json";
 
-/// The kinds of a tensor that are no state of the optimizer. A state's kind is its name, "m".
+/// The kinds of tensors of the model. The kind of an optimizer state is its name, "m".
 inline constexpr std::string_view kParameterKind = "parameter", kBufferKind = "buffer";
 
 /// How far a run was.

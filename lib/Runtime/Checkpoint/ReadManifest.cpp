@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Of values that are no pieces: more of them is no manifest.
+/// The limit on values beside the lists of pieces.
 constexpr size_t mostValues = 1 << 20;
 
 /// A text that cannot be a manifest: what is thrown within this file.

@@ -51,8 +51,8 @@ std::string describeLayout(const Plan &plan) {
 
 Saving::Saving(const World &world, const Options &options, const Settings &settings, bool speaks)
     : world(world), plan(world.plan), settings(settings), dir(checkpointFolder(world.plan, options)),
-      hasAskedAtStart(options.checkpointsNow), parts(rankCount(world.plan)), lastTime(now()), lastLook(now()) {
-  if (hasAskedAtStart && dir.empty())
+      parts(rankCount(world.plan)), lastTime(now()), lastLook(now()) {
+  if (options.checkpointsNow && dir.empty())
     throw Rejected("error: --checkpoint-now writes a checkpoint, and there is no folder for it: 'checkpoint: {dir: "
                    "...}' in the spec names it, or --checkpoint-dir");
   if (isOn() && speaks)

@@ -74,7 +74,6 @@ private:
   const Plan &plan;
   const Settings &settings;
   const std::string dir;
-  const bool hasAskedAtStart;
   int lock = -1;
   std::deque<Part> parts;     ///< by rank
   int64_t lastTime, lastLook; ///< when the last one was written, and when `checkpoint-now` was last looked for
