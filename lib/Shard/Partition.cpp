@@ -17,8 +17,8 @@ using namespace xlc::graph;
 
 namespace {
 
-/// Values that follow element by element from inputs, places and constants, in forward and backward: a piece of one takes
-/// its share of the work. (Stage copies those of forward: lib/Stage/Copies.cpp.)
+/// Values that follow element by element from inputs, places and constants, in forward and backward: a piece of one
+/// takes its share of the work. (Stage copies those of forward: lib/Stage/Copies.cpp.)
 DenseSet<Value> findGivenValues(func::FuncOp function) {
   DenseSet<Value> given;
   for (BlockArgument argument : function.getArguments())

@@ -26,7 +26,8 @@ public:
 
   /// Gets memory for these ranks, which are those of this process.
   void reserve(int first, int count);
-  /// Begins to read the rows of steps [begin, end), from 0. Throws std::system_error where the system refuses the thread.
+  /// Begins to read the rows of steps [begin, end), from 0. Throws std::system_error where the system refuses the
+  /// thread.
   void start(uint64_t begin, uint64_t end);
 
   /// What was read ahead; reads it now where it is not the next of the rank's loads.
