@@ -60,7 +60,8 @@ bool DroppedScores::readSum(FactoredValue value, int64_t factor) {
 
 void DroppedScores::splitIota(graph::IotaOp iota, const FactoredValue &value, int64_t factor) {
   int64_t stride = factor;
-  for (int part : llvm::reverse(factors.expand(value.dims[iota.getDimension()]))) {
+  FactorList parts = factors.expand(value.dims[iota.getDimension()]);
+  for (int part : llvm::reverse(parts)) {
     strides.push_back({part, stride});
     stride *= factors.sizeOf({part});
   }
@@ -68,7 +69,8 @@ void DroppedScores::splitIota(graph::IotaOp iota, const FactoredValue &value, in
 
 /// Whether the elements of `list` are counted one by one, each by `stride`.
 bool DroppedScores::hasStrides(ArrayRef<int> list, int64_t stride) {
-  for (int part : llvm::reverse(factors.expand(list))) {
+  FactorList parts = factors.expand(list);
+  for (int part : llvm::reverse(parts)) {
     int64_t found = 0;
     for (auto [counted, by] : strides)
       found += counted == part ? by : 0;

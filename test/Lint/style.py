@@ -68,8 +68,21 @@ def counts_in_quantities(path, lines):
             yield number, f"'{found[1]}' is an int64_t, which wraps: xlc/Support/Quantity.h does not"
 
 
+REVERSED = re.compile(r"for \(.* : (?:llvm::)?(?:reverse|drop_begin|drop_end)\((?:\w+(?:\.|->|::))*(\w+)\(")
+VIEWS = re.compile(r"get[A-Z]\w*|front|back|without_terminator|seq|take_\w+|make_\w+")
+
+
+def outlives_its_loop(path, lines):
+    """`for (int part : reverse(expand(list)))`: before C++23 the list that a call returns ends before the loop begins."""
+    for number, line in enumerate(lines, 1):
+        found = REVERSED.search(line)
+        if found and not VIEWS.fullmatch(found[1]):
+            yield number, f"what {found[1]}() returns ends before the loop begins: name it"
+
+
 RULES = [
     (CODE, counts_in_quantities),
+    (CODE, outlives_its_loop),
     (CODE, check_length),
     (CODE, check_functions),
     (COMMENTED, opens_with_comment),
