@@ -1,9 +1,9 @@
-// How a job ends early. It is asked to, by a signal, and ends after a step; or there is one failure, one message, and every
-// rank gets to know.
+// How a job ends early. It is asked to, by a signal, and ends after a step; or there is one failure, one message, and
+// every rank gets to know.
 //
 // The first rank that fails raises the signal; the others notice at their next barrier or call and unwind with
-// `Stopped`, which says nothing of its own. The signal may lie in memory that several processes see: it holds no pointer,
-// and all zero it is not raised.
+// `Stopped`, which says nothing of its own. The signal may lie in memory that several processes see: it holds no
+// pointer, and all zero it is not raised.
 #ifndef XLC_LIB_RUNTIME_FAILURE_H
 #define XLC_LIB_RUNTIME_FAILURE_H
 
@@ -99,8 +99,8 @@ private:
   char message[8192] = {};
 };
 
-/// What one rank asks of all: that the job ends, or how it goes on. Words only grow, and whenever all ranks meet, all see the largest
-/// that one of them had. All zero at first.
+/// What one rank asks of all: that the job ends, or how it goes on. Words only grow, and whenever all ranks meet, all
+/// see the largest that one of them had. All zero at first.
 struct Request {
   std::atomic<uint64_t> signal;           ///< of those that asked
   std::atomic<uint64_t> lastStep;         ///< after which the job ends; 0: after all
@@ -108,13 +108,15 @@ struct Request {
   std::atomic<uint64_t> checkpoint;       ///< 1 + the step after which one is written
   std::atomic<uint64_t> checkpointBusy;   ///< 1 + the last step in which one was still being written
   std::atomic<uint64_t> checkpointFailed; ///< 1 + the step of the last that could not be
+  std::atomic<uint64_t> checkpointFolder; ///< by which hosts see that their folder of checkpoints is that of rank 0
   std::atomic<uint64_t> damaged;          ///< how many of the checkpoints that could be resumed are of no use
   std::atomic<uint64_t> isSpoiled;        ///< 1: a step has failed, and there is nothing to be kept
 
   /// All of them.
   static constexpr std::atomic<uint64_t> Request::*words[] = {
-      &Request::signal,         &Request::lastStep,         &Request::captureFailed, &Request::checkpoint,
-      &Request::checkpointBusy, &Request::checkpointFailed, &Request::damaged,       &Request::isSpoiled};
+      &Request::signal,           &Request::lastStep,       &Request::captureFailed,
+      &Request::checkpoint,       &Request::checkpointBusy, &Request::checkpointFailed,
+      &Request::checkpointFolder, &Request::damaged,        &Request::isSpoiled};
 
   static void raise(std::atomic<uint64_t> &word, uint64_t value) {
     for (uint64_t was = word.load(); was < value && !word.compare_exchange_weak(was, value);)

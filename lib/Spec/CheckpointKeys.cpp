@@ -41,6 +41,10 @@ const Key rows[] = {
      using enum CheckpointSpec::Background;
      checkpointOf(s).background = v.text == "direct" ? Direct : v.text == "copy" ? Copy : Off;
    }},
+  {"checkpoint.compare", Kind::Boolean, any, "", "true on CPUs, false on GPUs, which would have to read all that they hold",
+   "Ranks that hold the same elements compare checksums of them: where one holds others, a fault of its memory or its "
+   "processor, the run ends with exit code 5 and names rank and parameter; nothing is written.",
+   [](Spec &s, const Value &v) { checkpointOf(s).compare = v.boolean; }},
   {"checkpoint.on_error", Kind::Choice, any, "continue|stop", "continue",
    "What follows where one cannot be written (a full disk): a message and the next attempt when that is due, or the "
    "end of the run with exit code 1.",

@@ -1,5 +1,5 @@
-// The file is a mapping with the keys that stand below `cluster.device` in the table, so that it is checked and documented by
-// the same rows.
+// The file is a mapping with the keys that stand below `cluster.device` in the table, so that it is checked and
+// documented by the same rows.
 #include "DeviceFile.h"
 #include "Keys.h"
 #include "SpecText.h"
@@ -33,6 +33,7 @@ void fillFrom(const Device &other, Device &device) {
   device.node = orElse(device.node, other.node);
   device.network = orElse(device.network, other.network);
   device.devicesPerNode = orElse(device.devicesPerNode, other.devicesPerNode);
+  device.disk = orElse(device.disk, other.disk);
   if (device.outside.empty())
     device.outside = other.outside;
   if (device.outsideOfPeers.empty())

@@ -1,5 +1,5 @@
-// The table, but for the keys of how parameters are updated (OptimizerKeys.cpp). Rows whose setter is null are sections,
-// or keys that a later version will take.
+// The table, but for the keys of how parameters are updated (OptimizerKeys.cpp). Rows whose setter is null are
+// sections, or keys that a later version will take.
 #include "Keys.h"
 #include "Choices.h"
 #include "xlc/Runtime/Limits.h"
@@ -283,6 +283,8 @@ const Key table[] = {
   {"cluster.device.network.latency", Kind::Number, seconds, "", "as within a machine", "Seconds that a message takes at least.", setLatency<&Device::network>},
   {"cluster.device.outside", Kind::Bytes, memory, "", "the target's", "Memory of a rank by itself that is none of the arena's. NCCL's comes on top where it has others, and on GPUs what graphs of a step and sums in order take.",
    [](Spec &s, const Value &v) { device(s).outside = {{"as given", v.integer}}; }},
+  {"cluster.device.disk", Kind::Bytes, memory, "", "1 GB", "Bytes per second that one machine writes to the folder of checkpoints and syncs; `xlc doctor --disk` measures it.",
+   [](Spec &s, const Value &v) { device(s).disk = double(v.integer); }},
   {"cluster.devices_per_node", Kind::Integer, ranks, "", "the device's, 8 for most", "Devices in one machine; ranks are numbered over them, tp fastest, then dp, then pp.",
    [](Spec &s, const Value &v) { s.devicesPerNode = v.integer; }},
   {"cluster.nodes", Kind::Integer, ranks, "", "as many as ranks need", "Machines; a spec that needs more is refused.",

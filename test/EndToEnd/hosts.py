@@ -253,6 +253,9 @@ def wrong_launches_are_refused(setting, _):
              "with mpirun or srun", ["env", "PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=1", *map(str, plain)]),
             ("error: srun says rank 1 of 2, and MPI rank 0 of 1: start processes on several hosts with srun --mpi=pmix",
              ["env", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=2", "SLURM_JOB_ID=xlc", *map(str, plain)]),
+            ("ck: error: is another folder on this host than on that of rank 0: checkpoints need one folder for all hosts",
+             claim(1, *(["sh", "-c", f"mkdir -p {folder} && cd {folder} && exec {path} --steps 2 --checkpoint-dir ck"]
+                        for folder in (setting.scratch / "first", setting.scratch / "second")))),
             ("no/such: error: cannot be read", claim(2, [*plain, "--init", "no/such"])),
             ("no/such: error: cannot be written", claim(2, [*plain, "--save", "no/such"])),
     ]

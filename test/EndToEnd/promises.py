@@ -290,6 +290,10 @@ def examples_train(setting):
         own = folder / f"expected-{spec.stem}.json"
         program.run([sys.executable, folder.parent / "compare.py", f"{path}.jsonl", own if own.exists() else folder / "expected.json",
                      next((name for name in ("all-bf16", "bf16", "fp16") if name in spec.stem), "fp32")])
+    first, second, log, checkpoints = (setting.scratch / name for name in ("example-zero3", "example-tp2", "example-resumed.jsonl", "example-checkpoints"))
+    program.run([first, "--steps", "10", "--log", log, "--checkpoint-dir", checkpoints])
+    program.run([second, "--steps", "20", "--log", log, "--resume", checkpoints / "step-00000010"])
+    program.run([sys.executable, folder.parent / "compare.py", log, folder / "expected.json"])
     return []
 
 

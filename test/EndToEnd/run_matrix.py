@@ -33,6 +33,7 @@ import mixed
 import processes
 import program
 import promises
+import replicas
 import scaled
 import scheduled
 import wrong_data
@@ -104,7 +105,7 @@ def main():
         matrix = [(str(case), lambda case=case: run_case(setting, case))
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
-        checks += dropout.list_checks(options.all) + gpus.list_checks(options.all) + failing_calls.list_checks(options.all) + data.list_checks(options.all) + wrong_data.list_checks() + checkpoints.list_checks(options.all) + checkpoint_calls.list_checks(options.all)
+        checks += dropout.list_checks(options.all) + gpus.list_checks(options.all) + failing_calls.list_checks(options.all) + data.list_checks(options.all) + wrong_data.list_checks() + checkpoints.list_checks(options.all) + checkpoint_calls.list_checks(options.all) + replicas.list_checks(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first
         beside, alone = ([entry_of(setting, *check) for room in (processes, hosts) for check in room.list_checks(getattr(room, lane), options.all)]

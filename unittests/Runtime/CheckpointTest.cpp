@@ -1,12 +1,16 @@
 // Checkpoints: what a manifest says, which rank writes what, and what stays.
 #include "Checkpoint/Manifest.h"
-#include "Checkpoint/Ownership.h"
+#include "Checkpoint/Replicas.h"
 #include "Checkpoint/Retention.h"
+#include "Checkpoint/Writer.h"
+#include "Failure.h"
 #include "Files/Checksum.h"
 #include "TinyProgram.h"
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <filesystem>
 #include <numeric>
 
 namespace xlc::runtime {
@@ -18,7 +22,7 @@ Manifest makeManifest() {
   manifest.progress = {1000, 998, 64000}, manifest.seed = 7;
   manifest.lossScale = {32768, 12, 1, 2, 0};
   manifest.optimizer = "adamw", manifest.states = {"m", "v"}, manifest.schedule = "constant";
-  manifest.data = {300, {{"train.bin", 1000, "0123456789abcdef"}}, true, false, 5};
+  manifest.data = SavedData{300, {{"train.bin", 1000, "0123456789abcdef"}}, true, false, 5};
   manifest.madeBy = {"0.1.0", "dp 2, pp 1, tp 2, shards 2", "bf16", "cpu"};
   manifest.files = {{"parameters-00000.safetensors", 900, "00000000000000aa"},
                     {"parameters-00001.safetensors", 900, "00000000000000bb"}};
@@ -169,13 +173,67 @@ TEST(Ownership, EveryElementIsWrittenOnce) {
     Plan plan = tiny::makePlan(stage);
     std::vector<int> writers(tiny::elements);
     for (int rank = 0; rank < (int)tiny::ranks; ++rank)
-      forEachOwnedPart(plan, rank, [&](const OwnedPart &part) {
+      forEachOwnedPart(plan, rank, [&](const HeldPart &part) {
         for (uint64_t i = part.range.begin; i < part.range.end; ++i)
           ++writers[i];
       });
     EXPECT_EQ(std::accumulate(writers.begin(), writers.end(), 0), (int)tiny::elements) << stage;
     EXPECT_EQ(*std::ranges::max_element(writers), 1) << stage;
   }
+}
+
+TEST(Replicas, TheFilesOfAllRanksAreReadOnce) {
+  Plan plan = tiny::makePlan(0);
+  tiny::Folder folder;
+  std::string dir = folder.file("");
+  for (int rank = 0; rank < (int)tiny::ranks; ++rank)
+    writeShared(dir, rank, std::string(16, '7'));
+  EXPECT_EQ(compareShared(plan, dir), "");
+  EXPECT_TRUE(std::filesystem::is_empty(dir));
+  auto complaint = [&] {
+    try {
+      compareShared(plan, dir);
+    } catch (const Rejected &problem) {
+      return std::string(problem.what());
+    }
+    return std::string();
+  };
+  writeShared(dir, 0, std::string(15, '7'));
+  EXPECT_NE(complaint().find("compared-00000: error: has 15 bytes instead of 16"), std::string::npos);
+  writeShared(dir, 0, std::string(16, '7'));
+  EXPECT_NE(complaint().find("compared-00001: error: cannot be read"), std::string::npos);
+}
+
+TEST(Writer, TakesWhatThePlanSays) {
+  for (int stage : {0, 3}) {
+    Plan plan = tiny::makePlan(stage);
+    tiny::Folder folder;
+    auto read = [](uint64_t, uint64_t bytes, void *to) { std::memset(to, 0, bytes); };
+    for (int rank = 0; rank < (int)tiny::ranks; ++rank) {
+      WrittenBytes bytes = measureFiles(plan, rank);
+      EXPECT_EQ(StateCopy(plan, rank, read, /*all=*/true).bytes(), bytes.copy);
+      EXPECT_EQ(StateCopy(plan, rank, read, /*all=*/false).bytes(), bytes.copyBesideUpdates);
+      writeFiles(plan, rank, {}, read, folder.file(""));
+      uint64_t written = 0;
+      for (const auto &file : std::filesystem::directory_iterator(folder.file("")))
+        written +=
+            file.path().string().ends_with("-0000" + std::to_string(rank) + ".safetensors") ? file.file_size() : 0;
+      EXPECT_EQ(written, bytes.files);
+    }
+  }
+}
+
+TEST(Replicas, ARankThatHoldsOtherElementsIsNamed) {
+  const std::string good(16, '5'), bad(16, '6');
+  Plan plan = tiny::makePlan(0);
+  EXPECT_EQ(findDifferentRank(plan, {good, good}), "");
+  EXPECT_EQ(findDifferentRank(plan, {good, bad}),
+            "ranks 0, 1 hold different elements of 'w', which should be the same");
+  *plan.mesh = plan::Mesh(1, 4, 1, 1);
+  EXPECT_EQ(findDifferentRank(plan, {good, good, bad, good}),
+            "rank 2 holds other elements of 'w' than ranks 0, 1, 3, which should be the same");
+  Plan sharded = tiny::makePlan(3);
+  EXPECT_EQ(findDifferentRank(sharded, {"", ""}), ""); // each element is held once
 }
 
 } // namespace

@@ -17,8 +17,7 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 20, its runtime knows version 19",
-         [](Plan &p) { p.version = 20; });
+  expect("error: the plan in this program has version 1, its runtime knows version ", [](Plan &p) { p.version = 1; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });

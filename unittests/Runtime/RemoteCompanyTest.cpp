@@ -104,7 +104,7 @@ TEST_F(RemoteCompanyTest, ATextWithoutAnEndEndsWithItsMemory) {
 
 /// Ranks that have them send them whole.
 TEST_F(RemoteCompanyTest, NumbersOfAStepAreOfTheRankThatHasThem) {
-  StepResult result{1, 2, 3, 0, 0, 0, {}};
+  StepResult result{1, 2, 3, 0, 0, 0, 0, {}};
   hear(Numbers, bytesOf(result)); // of rank 1, and rank 0 has them
   EXPECT_EQ(world.board().shown, 0u);
 }

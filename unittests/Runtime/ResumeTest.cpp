@@ -98,6 +98,15 @@ TEST_P(Resume, ADamagedCheckpointIsPassedOver) {
   EXPECT_EQ(run({"--steps", "4", "--resume", folder.file("ck/step-00000007")}), Exit::NoCheckpoint);
 }
 
+TEST_P(Resume, ReplicasAreCompared) {
+  plan.checkpoints->every_steps = 2, plan.checkpoints->compare = true;
+  bool isShared = GetParam() == 0;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"--steps", "6", "--inject-fault", "1:3:w=flip"}), isShared ? Exit::RankFailed : Exit::Done);
+  EXPECT_EQ(message().find("is not written: ranks 0, 1 hold different elements") != std::string::npos, isShared);
+  EXPECT_EQ(fs::exists(folder.file("ck/step-00000004")), !isShared);
+}
+
 TEST_P(Resume, WhatDoesNotFitIsRefused) {
   ASSERT_EQ(run({"--steps", "1"}), Exit::Done);
   plan.optimizer = "adam";
@@ -261,8 +270,8 @@ TEST_P(Changed, ParametersAloneAreOfTheSameModel) {
 }
 
 TEST_P(Changed, DataAreThoseOfTheRun) {
-  EXPECT_SAYS(resumeWith([](Manifest &m) { ++m.data.rows; }, Exit::Rejected), "rows, those of the checkpoint had ");
-  EXPECT_SAYS(resumeWith([](Manifest &m) { m.data.files.pop_back(); }, Exit::Rejected),
+  EXPECT_SAYS(resumeWith([](Manifest &m) { ++m.data->rows; }, Exit::Rejected), "rows, those of the checkpoint had ");
+  EXPECT_SAYS(resumeWith([](Manifest &m) { m.data->files.pop_back(); }, Exit::Rejected),
               "files, those of the checkpoint were ");
 }
 

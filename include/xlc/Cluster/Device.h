@@ -49,6 +49,7 @@ struct Device {
   double crowding = 0;                     ///< seconds more of a message of more ranks than cores
   Link node, network;                      ///< to a device of the same machine, and of another one
   int64_t devicesPerNode = 0;              ///< 0: all stand in one machine
+  double disk = 0;                         ///< bytes per second that one machine writes into files; 0: not known
   int64_t cores = 0;                       ///< of a CPU's machine: rates and links are those of one core; 0: no CPU
   int64_t capability = 0;                  ///< NVIDIA's compute capability times ten, 90; 0: not known
   std::vector<OutsideLine> outside;        ///< of each rank

@@ -160,6 +160,7 @@ struct CheckpointSpec {
   std::optional<int64_t> keepEvery;   ///< and those of steps that are multiples of it
   enum class Background { Off, Direct, Copy };
   std::optional<Background> background; ///< none: as the target likes
+  std::optional<bool> compare;          ///< what replicas hold, by checksums; none: as the target likes
   bool stops = false;                   ///< the run ends where one cannot be written
 };
 

@@ -105,6 +105,11 @@ const SavedTensor *Checkpoint::find(std::string_view kind, const std::string &na
   return found == tensors.end() || found->second->kind != kind ? nullptr : found->second;
 }
 
+const SavedTensor *Checkpoint::findOfModel(const std::string &name) const {
+  const SavedTensor *parameter = find(kParameterKind, name);
+  return parameter ? parameter : find(kBufferKind, name);
+}
+
 const CheckpointReader::Block &CheckpointReader::load(const SavedTensor &tensor, const SavedPiece &piece,
                                                       uint64_t number) {
   const Checkpoint::File &file = *checkpoint.files[piece.file];
@@ -120,7 +125,7 @@ const CheckpointReader::Block &CheckpointReader::load(const SavedTensor &tensor,
   block.file = UINT64_MAX; // until it is verified
   block.bytes.resize(std::min(sealedBlock, entry.bytes - number * sealedBlock));
   asDamage([&] { file.reader.read(begin, block.bytes.size(), block.bytes.data()); });
-  checkpoint.readBytes += block.bytes.size();
+  readBytes += block.bytes.size();
   Checksum checksum;
   checksum.add(block.bytes.data(), block.bytes.size());
   std::string is = checksum.digits();

@@ -7,8 +7,6 @@
 #include "Files/Safetensors.h"
 #include "Manifest.h"
 
-#include <atomic>
-
 namespace xlc::runtime {
 
 /// What is wrong with a checkpoint, with the name of the file.
@@ -27,9 +25,8 @@ public:
 
   /// The tensor of a kind and a name; null: there is none.
   const SavedTensor *find(std::string_view kind, const std::string &name) const;
-
-  /// Bytes of blocks that were read until now, of all readers.
-  uint64_t bytesRead() const { return readBytes; }
+  /// The parameter or buffer of a name: what other programs have saved does not say which of them it is.
+  const SavedTensor *findOfModel(const std::string &name) const;
 
 private:
   friend class CheckpointReader;
@@ -46,7 +43,6 @@ private:
   Manifest said;
   std::vector<std::unique_ptr<File>> files; ///< as the manifest has them
   std::map<std::string, const SavedTensor *, std::less<>> tensors;
-  mutable std::atomic<uint64_t> readBytes = 0;
 };
 
 /// Reads for one thread. It keeps the blocks that it has read last, 16 of 1 MiB: rows of a tensor that was cut
@@ -60,6 +56,8 @@ public:
   /// How many blocks a piece has. Verifies one of them; throws Damaged.
   static uint64_t blocksOf(const SavedTensor &tensor, const SavedPiece &piece);
   void verify(const SavedTensor &tensor, const SavedPiece &piece, uint64_t block) { load(tensor, piece, block); }
+  /// Of blocks that were read until now.
+  uint64_t bytesRead() const { return readBytes; }
 
 private:
   struct Block {
@@ -72,7 +70,7 @@ private:
 
   const Checkpoint &checkpoint;
   std::vector<Block> blocks;
-  uint64_t uses = 0;
+  uint64_t uses = 0, readBytes = 0;
 };
 
 } // namespace xlc::runtime

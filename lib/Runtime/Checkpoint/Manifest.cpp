@@ -105,7 +105,8 @@ std::string writeManifest(const Manifest &manifest) {
     all["loss_scale"] = describe(*manifest.lossScale);
   all["optimizer"] = {{"type", manifest.optimizer}, {"states", manifest.states}};
   all["schedule"] = manifest.schedule;
-  all["data"] = describe(manifest.data);
+  if (manifest.data)
+    all["data"] = describe(*manifest.data);
   all["made_by"] = {{"xlc", manifest.madeBy.xlc},
                     {"layout", manifest.madeBy.layout},
                     {"precision", manifest.madeBy.precision},

@@ -64,10 +64,10 @@ struct Manifest {
   RunProgress progress;
   uint64_t seed = 0; ///< of all that is drawn
   std::optional<LossScaleState> lossScale;
-  std::string optimizer;           ///< its type
+  std::string optimizer;           ///< its type; empty: not known
   std::vector<std::string> states; ///< of the optimizer, by name
   std::string schedule;            ///< of learning rates, in words
-  SavedData data;
+  std::optional<SavedData> data;   ///< none: not known
   struct MadeBy {
     std::string xlc, layout, precision, target;
   } madeBy;

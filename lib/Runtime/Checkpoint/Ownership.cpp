@@ -90,7 +90,9 @@ std::vector<SavedTensor> listTensors(const Plan &plan) {
   return tensors;
 }
 
-void forEachOwnedPart(const Plan &plan, int rank, const std::function<void(const OwnedPart &)> &visit) {
+/// All of what checkpoints have that a rank of the first stage with it holds, and which of the ranks that do it is.
+static void forEachHeldPart(const Plan &plan, int rank,
+                            const std::function<void(const HeldPart &, const Replica &)> &visit) {
   std::vector<std::vector<HeldState>> held(plan.buckets.size());
   forEachState(plan, rank, [&](const HeldState &state) {
     uint32_t bucket = *state.row->bucket;
@@ -106,12 +108,42 @@ void forEachOwnedPart(const Plan &plan, int rank, const std::function<void(const
       if (first >= last)
         continue;
       std::optional<uint32_t> group = parameter.layout ? std::optional(parameter.layout->group) : std::nullopt;
-      auto [begin, end] = partOf(replicas.of(group, state.row->extent), first - parameter.offset,
-                                 last - parameter.offset, bytesOf(state.row->element), parameter.name);
-      if (begin < end)
-        visit({state, i, {memberOf(plan, parameter, rank).index, begin, end}, parameter.offset + begin});
+      PieceRange range{memberOf(plan, parameter, rank).index, first - parameter.offset, last - parameter.offset};
+      visit({state, i, range, first}, replicas.of(group, state.row->extent));
     }
   }
+}
+
+std::vector<std::string> listOptimizerStates(const Plan &plan) {
+  std::vector<std::string> names;
+  for (const auto &state : plan.states)
+    if (state->kind == plan::StateKind::Optimizer && std::ranges::find(names, state->name) == names.end())
+      names.push_back(state->name);
+  std::ranges::sort(names);
+  return names;
+}
+
+void forEachOwnedPart(const Plan &plan, int rank, const std::function<void(const HeldPart &)> &visit) {
+  forEachHeldPart(plan, rank, [&](const HeldPart &part, Replica replica) {
+    if (!changesInUpdates(*part.held.row)) { // each rank has its own: dp index 0 writes all
+      if (replica.number > 0)
+        return;
+      replica.count = 1;
+    }
+    auto [begin, end] = partOf(replica, part.range.begin, part.range.end, bytesOf(part.held.row->element),
+                               plan.parameters[part.parameter]->name);
+    uint64_t inBucket = part.inBucket + (begin - part.range.begin);
+    if (begin < end)
+      visit({part.held, part.parameter, {part.range.index, begin, end}, inBucket});
+  });
+}
+
+void forEachSharedPart(const Plan &plan, int rank, const std::function<void(const HeldPart &)> &visit) {
+  forEachHeldPart(plan, rank, [&](const HeldPart &part, const Replica &replica) {
+    bool isAlike = changesInUpdates(*part.held.row) && !isHeldRounded(plan, *plan.parameters[part.parameter]);
+    if (replica.count > 1 && isAlike)
+      visit(part);
+  });
 }
 
 } // namespace xlc::runtime

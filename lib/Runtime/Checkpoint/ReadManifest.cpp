@@ -163,7 +163,8 @@ void readMembers(const json &all, Manifest &manifest) {
   for (const json &state : optimizer.list("states"))
     manifest.states.push_back(state.is_string() ? state.get<std::string>() : "");
   manifest.schedule = fields.text("schedule");
-  manifest.data = readData(Fields(fields.get("data"), "data"));
+  if (fields.has("data"))
+    manifest.data = readData(Fields(fields.get("data"), "data"));
   Fields madeBy(fields.get("made_by"), "made_by");
   manifest.madeBy = {madeBy.text("xlc"), madeBy.text("layout"), madeBy.text("precision"), madeBy.text("target")};
   for (const json &each : fields.list("files")) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 namespace xlc::runtime {
@@ -43,26 +44,17 @@ void compareTensors(const Plan &plan, const Manifest &manifest, Differences &dif
     auto found = there.find(tensor.name);
     if (found == there.end())
       differences.add("it has no {} '{}'", tensor.kind, tensor.name);
-    else if (found->second->kind != tensor.kind)
-      differences.add("'{}' is a {} there, the program has a {} of that name", tensor.name, found->second->kind,
-                      tensor.kind);
     else if (found->second->shape != tensor.shape)
       differences.add("'{}' has shape [{}] there, the program needs [{}]", tensor.name,
                       fmt::join(found->second->shape, ", "), fmt::join(tensor.shape, ", "));
     if (found != there.end())
       there.erase(found);
   }
+  for (const auto &parameter : plan.parameters)
+    for (const std::string &tie : parameter->ties)
+      there.erase(tie);
   for (const auto &[name, tensor] : there)
     differences.add("it has a {} '{}', which the program has not", tensor->kind, name);
-}
-
-std::vector<std::string> statesOf(const Plan &plan) {
-  std::vector<std::string> names;
-  for (const auto &state : plan.states)
-    if (state->kind == plan::StateKind::Optimizer && std::ranges::find(names, state->name) == names.end())
-      names.push_back(state->name);
-  std::ranges::sort(names);
-  return names;
 }
 
 std::string listOf(const std::vector<std::string> &names) {
@@ -71,11 +63,8 @@ std::string listOf(const std::vector<std::string> &names) {
 
 /// The tensor that a state of a bucket is filled from, for one of its members.
 const SavedTensor *sourceOf(const Checkpoint &checkpoint, const plan::StateT &state, const std::string &parameter) {
-  if (state.kind == plan::StateKind::Optimizer)
-    return checkpoint.find(state.name, parameter);
-  if (state.kind == plan::StateKind::RunningAverage)
-    return checkpoint.find(kBufferKind, parameter);
-  return checkpoint.find(kParameterKind, parameter);
+  return state.kind == plan::StateKind::Optimizer ? checkpoint.find(state.name, parameter)
+                                                  : checkpoint.findOfModel(parameter);
 }
 
 } // namespace
@@ -88,9 +77,9 @@ std::string findDifferencesOfModel(const Plan &plan, const Manifest &manifest) {
 
 std::string findDifferences(const Plan &plan, const Manifest &manifest) {
   Differences differences;
-  if (manifest.optimizer != plan.optimizer)
+  if (!manifest.optimizer.empty() && manifest.optimizer != plan.optimizer)
     differences.add("it is of the optimizer {}, the program's is {}", manifest.optimizer, plan.optimizer);
-  std::vector<std::string> has = manifest.states, needs = statesOf(plan);
+  std::vector<std::string> has = manifest.states, needs = listOptimizerStates(plan);
   std::ranges::sort(has);
   if (has != needs)
     differences.add("its optimizer has states {}, the program's has {}", listOf(has), listOf(needs));
@@ -98,8 +87,10 @@ std::string findDifferences(const Plan &plan, const Manifest &manifest) {
   return differences.describe();
 }
 
-void restoreStates(const Plan &plan, const Checkpoint &checkpoint, int rank, RankMemory memory) {
+Restored restoreStates(const Plan &plan, const Checkpoint &checkpoint, int rank, RankMemory memory) {
   CheckpointReader reader(checkpoint);
+  Restored restored;
+  auto begin = std::chrono::steady_clock::now();
   std::vector<std::vector<size_t>> members = membersOfBuckets(plan);
   forEachState(plan, rank, [&](const HeldState &held) {
     memory.device->fill(memory.arena + held.offset, 0, held.getBytes());
@@ -110,9 +101,15 @@ void restoreStates(const Plan &plan, const Checkpoint &checkpoint, int rank, Ran
       if (!tensor)
         continue; // a state that a frozen parameter has not
       fillMember(plan, parameter, rank, held, memory, *findElement(tensor->dtype),
-                 [&](uint64_t begin, uint64_t count, const Take &take) { reader.read(*tensor, begin, count, take); });
+                 [&](uint64_t begin, uint64_t count, const Take &take) {
+                   reader.read(*tensor, begin, count, take);
+                   restored.held += isSaved(plan, *held.row) ? count * dtypeBytes(tensor->dtype) : 0;
+                 });
     }
   });
+  restored.read = reader.bytesRead();
+  restored.nanoseconds = (uint64_t)std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  return restored;
 }
 
 bool isCheckpoint(const std::string &path) {
@@ -128,9 +125,7 @@ CheckpointParameters::CheckpointParameters(const Plan &plan, std::shared_ptr<con
 
 void CheckpointParameters::read(size_t index, uint64_t begin, uint64_t count, const Take &take) const {
   const plan::ParameterT &parameter = *plan.parameters[index];
-  const SavedTensor *tensor = checkpoint->find(kParameterKind, parameter.name);
-  if (!tensor)
-    tensor = checkpoint->find(kBufferKind, parameter.name);
+  const SavedTensor *tensor = checkpoint->findOfModel(parameter.name);
   plan::Element from = *findElement(tensor->dtype), to = storedElement(plan, parameter.bucket);
   CheckpointReader(*checkpoint).read(*tensor, begin, count, [&](const void *bytes, uint64_t some) {
     if (from == to)

@@ -14,9 +14,15 @@ std::string findDifferences(const Plan &plan, const Manifest &manifest);
 /// The same of the model alone: of parameters and running averages.
 std::string findDifferencesOfModel(const Plan &plan, const Manifest &manifest);
 
+/// Bytes that a rank has read of a checkpoint, those of the elements that it holds of what checkpoints have, and how long
+/// it took.
+struct Restored {
+  uint64_t read = 0, held = 0, nanoseconds = 0;
+};
+
 /// Fills all states of buckets that a rank holds: what is in the checkpoint in the state's type, what is rounded from
 /// it, all else zero. Throws Damaged.
-void restoreStates(const Plan &plan, const Checkpoint &checkpoint, int rank, RankMemory memory);
+Restored restoreStates(const Plan &plan, const Checkpoint &checkpoint, int rank, RankMemory memory);
 
 /// Whether a path is the folder of a checkpoint.
 bool isCheckpoint(const std::string &path);

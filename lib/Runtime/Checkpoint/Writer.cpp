@@ -14,25 +14,25 @@ namespace {
 /// One of the files of a rank.
 struct FileOfRank {
   std::string name;
-  std::vector<OwnedPart> parts;
+  std::vector<HeldPart> parts;
 };
 
 std::vector<FileOfRank> filesOf(const Plan &plan, int rank) {
   std::vector<FileOfRank> files{{fmt::format("parameters-{:05}.safetensors", rank), {}},
                                 {fmt::format("states-{:05}.safetensors", rank), {}}};
-  forEachOwnedPart(plan, rank, [&](const OwnedPart &part) {
+  forEachOwnedPart(plan, rank, [&](const HeldPart &part) {
     files[part.held.row->kind == plan::StateKind::Optimizer].parts.push_back(part);
   });
   std::erase_if(files, [](const FileOfRank &file) { return file.parts.empty(); });
   return files;
 }
 
-SavedTensor tensorOf(const Plan &plan, const OwnedPart &part) {
+SavedTensor tensorOf(const Plan &plan, const HeldPart &part) {
   return describeTensor(plan, *part.held.row, *plan.parameters[part.parameter]);
 }
 
 /// A whole tensor has its shape; else it is a piece.
-TensorForm formOf(const Plan &plan, const OwnedPart &part) {
+TensorForm formOf(const Plan &plan, const HeldPart &part) {
   SavedTensor tensor = tensorOf(plan, part);
   uint64_t count = part.range.end - part.range.begin;
   bool isWhole = tensor.cut.parts == 1 && count == plan.parameters[part.parameter]->elements;
@@ -41,8 +41,21 @@ TensorForm formOf(const Plan &plan, const OwnedPart &part) {
   return {tensor.key(), {count}, tensor.dtype, PieceForm{tensor.shape, tensor.cut, part.range}};
 }
 
+std::vector<TensorForm> formsOf(const Plan &plan, const FileOfRank &file) {
+  std::vector<TensorForm> forms;
+  forms.reserve(file.parts.size());
+  for (const HeldPart &part : file.parts)
+    forms.push_back(formOf(plan, part));
+  return forms;
+}
+
+/// Whether a copy has it: what ranks hold rounded alone has the values that it began with.
+bool isCopied(const Plan &plan, const HeldPart &part, bool all) {
+  return (all || !changesInUpdates(*part.held.row)) && !isHeldRounded(plan, *plan.parameters[part.parameter]);
+}
+
 /// The values with which a parameter began, for a part of it; padding is zero.
-void putInitialPart(const Plan &plan, int rank, const InitialValues &values, const OwnedPart &part, uint64_t begin,
+void putInitialPart(const Plan &plan, int rank, const InitialValues &values, const HeldPart &part, uint64_t begin,
                     uint64_t count, char *to) {
   const plan::ParameterT &parameter = *plan.parameters[part.parameter];
   uint64_t size = bytesOf(storedElement(plan, parameter.bucket));
@@ -56,13 +69,12 @@ void putInitialPart(const Plan &plan, int rank, const InitialValues &values, con
 } // namespace
 
 StateCopy::StateCopy(const Plan &plan, int rank, const ReadState &read, bool all) {
-  forEachOwnedPart(plan, rank, [&](const OwnedPart &part) {
-    if ((!all && changesInUpdates(*part.held.row)) || isHeldRounded(plan, *plan.parameters[part.parameter]))
+  forEachOwnedPart(plan, rank, [&](const HeldPart &part) {
+    if (!isCopied(plan, part, all))
       return;
-    uint64_t offset = part.held.offsetOf(part.inBucket);
-    std::vector<char> &bytes = runs[offset];
-    bytes.resize((part.range.end - part.range.begin) * bytesOf(part.held.row->element));
-    read(offset, bytes.size(), bytes.data());
+    std::vector<char> &bytes = runs[part.offset()];
+    bytes.resize(part.bytes());
+    read(part.offset(), bytes.size(), bytes.data());
   });
 }
 
@@ -77,19 +89,23 @@ bool StateCopy::read(uint64_t offset, uint64_t bytes, void *to) const {
   return true;
 }
 
+uint64_t StateCopy::bytes() const {
+  uint64_t bytes = 0;
+  for (const auto &[offset, run] : runs)
+    bytes += run.size();
+  return bytes;
+}
+
 void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,
                 const std::string &folder) {
   std::vector<std::unique_ptr<OutputFile>> written;
   std::vector<char> block(sealedBlock);
   for (const FileOfRank &file : filesOf(plan, rank)) {
-    std::vector<TensorForm> forms;
-    forms.reserve(file.parts.size());
-    for (const OwnedPart &part : file.parts)
-      forms.push_back(formOf(plan, part));
+    std::vector<TensorForm> forms = formsOf(plan, file);
     OutputFile &to = *written.emplace_back(std::make_unique<OutputFile>(folder + "/" + file.name));
     SafetensorsWriter writer(to, forms, BlockSeals::With);
     for (size_t i = 0; i < forms.size(); ++i) {
-      const OwnedPart &part = file.parts[i];
+      const HeldPart &part = file.parts[i];
       bool isRounded = isHeldRounded(plan, *plan.parameters[part.parameter]);
       uint64_t size = dtypeBytes(forms[i].dtype), most = block.size() / size;
       for (uint64_t at = part.inBucket, end = at + part.range.end - part.range.begin; at < end; at += most) {
@@ -111,6 +127,24 @@ void writeFiles(const Plan &plan, int rank, const InitialValues &values, const R
     OutputFile::publishTogether(together);
 }
 
+WrittenBytes measureFiles(const Plan &plan, int rank) {
+  WrittenBytes bytes;
+  for (const FileOfRank &file : filesOf(plan, rank)) {
+    std::vector<TensorForm> forms = formsOf(plan, file);
+    for (const TensorForm &form : forms)
+      bytes.files += countBytes(form);
+    Seal seal;
+    seal.model = fingerprintOf(forms);
+    bytes.files += makeSealedHeader(forms, seal, BlockSeals::With).size();
+    for (const HeldPart &part : file.parts)
+      if (isCopied(plan, part, /*all=*/true)) {
+        bytes.copy += part.bytes();
+        bytes.copyBesideUpdates += isCopied(plan, part, /*all=*/false) ? part.bytes() : 0;
+      }
+  }
+  return bytes;
+}
+
 void listFiles(const Plan &plan, const std::string &folder, Manifest &manifest) {
   manifest.tensors = listTensors(plan);
   std::map<std::string, SavedTensor *> byKey;
@@ -120,7 +154,7 @@ void listFiles(const Plan &plan, const std::string &folder, Manifest &manifest) 
     for (const FileOfRank &file : filesOf(plan, rank)) {
       SafetensorsReader reader(folder + "/" + file.name);
       reader.seal(); // it is what was written
-      for (const OwnedPart &part : file.parts) {
+      for (const HeldPart &part : file.parts) {
         SavedTensor &tensor = *byKey.at(tensorOf(plan, part).key());
         tensor.pieces.push_back({manifest.files.size(), part.range});
       }

@@ -150,7 +150,7 @@ void Executor::runLane(Lane &lane) {
     for (uint32_t other : next.after)
       waitFor(lane, other);
     const Fault *fault = job.fault && job.fault->rank == rank && job.fault->step == step ? job.fault : nullptr;
-    if (fault && !fault->number && fault->action == next.label)
+    if (fault && fault->isAction() && fault->action == next.label)
       throw std::runtime_error("a fault was injected here");
     if (!updates.empty() && updates[index])
       job.beforeUpdate(rank, lane.pulse);

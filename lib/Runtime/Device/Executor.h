@@ -41,8 +41,11 @@ constexpr uint64_t pulsesPerRank = (uint64_t)plan::Stream::MAX + 1;
 struct Fault {
   int rank;
   uint64_t step;               ///< from 1
-  std::string action;          ///< a label of the timeline, at which the rank fails; with a number: a parameter
+  std::string action;          ///< a label of the timeline, at which the rank fails; else a parameter
   std::optional<float> number; ///< goes into the parameter's gradient, inf or nan
+  bool flips = false;          ///< behind the step, a bit of what the rank holds of the parameter, or of a state m/NAME
+
+  bool isAction() const { return !number && !flips; }
 };
 
 /// What the ranks of a job share.

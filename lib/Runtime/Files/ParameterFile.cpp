@@ -45,6 +45,32 @@ TensorForm formOf(const Plan &plan, const plan::ParameterT &parameter) {
   return {parameter.name, parameter.shape, nameOf(storedElement(plan, parameter.bucket))};
 }
 
+std::string findFormProblem(const Plan &plan, size_t index, const std::string &dtype,
+                            const std::vector<uint64_t> &shape, bool converts) {
+  const plan::ParameterT &parameter = *plan.parameters[index];
+  if (shape != parameter.shape)
+    return fmt::format("'{}' has shape [{}], the program needs [{}]", parameter.name, fmt::join(shape, ", "),
+                       fmt::join(parameter.shape, ", "));
+  std::optional<plan::Element> is = findElement(dtype);
+  plan::Element needed = storedElement(plan, parameter.bucket);
+  if (is == needed || (converts && is && isFloat(*is) && isFloat(needed)))
+    return "";
+  return fmt::format("'{}' has type {}, the program needs {}", parameter.name, dtype, nameOf(needed));
+}
+
+std::string describeUnusedTensors(const Plan &plan, const std::string &path, const std::vector<std::string> &all) {
+  constexpr size_t mostNamed = 3;
+  size_t count = 0;
+  std::vector<std::string> names;
+  for (const std::string &name : all)
+    if (findParameter(plan, name) == plan.parameters.end() && ++count <= mostNamed)
+      names.push_back(fmt::format("'{}'", name));
+  if (count == 0)
+    return "";
+  return fmt::format("{}: note: {} of {} tensors are not parameters of the program and are ignored: {}{}", path, count,
+                     all.size(), fmt::join(names, ", "), count > mostNamed ? ", ..." : "");
+}
+
 ParameterFile::ParameterFile(const Plan &plan, const std::string &path, Kind kind)
     : plan(plan), kind(kind), reader(path), seal(reader.seal()), stored(plan.parameters.size()),
       isUnverified(plan.parameters.size()) {
@@ -71,29 +97,19 @@ void ParameterFile::checkForms() const {
       continue;
     if (!stored[i])
       complain(fmt::format("no parameter '{}'", parameter.name));
-    else if (stored[i]->shape != parameter.shape)
-      complain(fmt::format("'{}' has shape [{}], the program needs [{}]", parameter.name,
-                           fmt::join(stored[i]->shape, ", "), fmt::join(parameter.shape, ", ")));
-    else if (stored[i]->dtype != nameOf(elementOf(i)) && !canConvert(i))
-      complain(fmt::format("'{}' has type {}, the program needs {}", parameter.name, stored[i]->dtype,
-                           nameOf(elementOf(i))));
+    else if (std::string why = findFormProblem(plan, i, stored[i]->dtype, stored[i]->shape, kind == Kind::OfUser);
+             !why.empty())
+      complain(why);
   }
   if (!problems.empty())
     throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
 }
 
 std::string ParameterFile::describeUnused() const {
-  constexpr size_t mostNamed = 3;
-  size_t count = 0;
-  std::vector<std::string> names;
+  std::vector<std::string> all;
   for (const auto &[name, tensor] : reader.tensors())
-    if (findParameter(plan, name) == plan.parameters.end() && ++count <= mostNamed)
-      names.push_back(fmt::format("'{}'", name));
-  if (count == 0)
-    return "";
-  return fmt::format("{}: note: {} of {} tensors are not parameters of the program and are ignored: {}{}",
-                     reader.path(), count, reader.tensors().size(), fmt::join(names, ", "),
-                     count > mostNamed ? ", ..." : "");
+    all.push_back(name);
+  return describeUnusedTensors(plan, reader.path(), all);
 }
 
 /// The values are those that the program was compiled with.
@@ -146,12 +162,6 @@ void ParameterFile::verifyPieces() {
   for (const std::exception_ptr &failure : failures)
     if (failure)
       std::rethrow_exception(failure);
-}
-
-/// A user's file may have any floats for floats.
-bool ParameterFile::canConvert(size_t index) const {
-  std::optional<plan::Element> found = findElement(stored[index]->dtype);
-  return kind == Kind::OfUser && found && isFloat(*found) && isFloat(elementOf(index));
 }
 
 plan::Element ParameterFile::elementOf(size_t index) const {

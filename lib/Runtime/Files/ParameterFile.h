@@ -30,6 +30,13 @@ public:
   virtual void read(size_t index, uint64_t begin, uint64_t count, const Take &take) const = 0;
 };
 
+/// Why a tensor of a file cannot be parameter `index` of the plan, or nothing. `converts`: any floats do for floats.
+std::string findFormProblem(const Plan &plan, size_t index, const std::string &dtype,
+                            const std::vector<uint64_t> &shape, bool converts);
+
+/// A note that names some of the tensors of `path` that are no parameters of the plan; empty where all are.
+std::string describeUnusedTensors(const Plan &plan, const std::string &path, const std::vector<std::string> &all);
+
 class ParameterFile final : public ParameterSource {
 public:
   enum class Kind { Beside, OfUser };
@@ -44,7 +51,6 @@ public:
 private:
   void checkForms() const;
   void checkOrigin() const;
-  bool canConvert(size_t index) const;
   plan::Element elementOf(size_t index) const;
   void verifyPieces();
   void readVerified(size_t index, const Take &take) const;

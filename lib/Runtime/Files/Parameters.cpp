@@ -1,12 +1,14 @@
 // See Parameters.h. What pads a bucket, and the tail of a piece that is short, is zero.
 #include "Parameters.h"
 
+#include "ParameterFolder.h"
 #include "Plan/Philox.h"
 #include "State/States.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 namespace xlc::runtime {
@@ -82,6 +84,10 @@ InitialValues openInitialValues(const Plan &plan, const std::string &initPath, c
                                [](const auto &p) { return p->init == plan::Init::File; });
   if (!values.allFromFile && !needsFile)
     return values;
+  if (std::filesystem::is_directory(initPath)) {
+    values.file = std::make_unique<ParameterFolder>(plan, initPath);
+    return values;
+  }
   values.file =
       std::make_unique<ParameterFile>(plan, values.allFromFile ? initPath : besidePath,
                                       values.allFromFile ? ParameterFile::Kind::OfUser : ParameterFile::Kind::Beside);

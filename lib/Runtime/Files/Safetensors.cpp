@@ -107,13 +107,13 @@ std::string SafetensorsWriter::finish() {
   return header;
 }
 
-void writeSafetensors(const std::string &path, const std::vector<TensorToStore> &tensors) {
+void writeSafetensors(const std::string &path, const std::vector<TensorToStore> &tensors, BlockSeals blocks) {
   OutputFile file(path);
   std::vector<TensorForm> forms;
   forms.reserve(tensors.size());
   for (const TensorToStore &tensor : tensors)
     forms.push_back(tensor.form);
-  SafetensorsWriter writer(file, forms);
+  SafetensorsWriter writer(file, forms, blocks);
   std::vector<char> block(1 << 20);
   for (size_t i = 0; i < tensors.size(); ++i) {
     uint64_t size = dtypeBytes(forms[i].dtype), count = countBytes(forms[i]) / size, most = block.size() / size;

@@ -78,7 +78,8 @@ struct TensorToStore {
 };
 
 /// Writes tensors in the given order; `path` is whole or untouched. Throws Rejected.
-void writeSafetensors(const std::string &path, const std::vector<TensorToStore> &tensors);
+void writeSafetensors(const std::string &path, const std::vector<TensorToStore> &tensors,
+                      BlockSeals blocks = BlockSeals::Without);
 
 } // namespace xlc::runtime
 

@@ -106,7 +106,7 @@ void Crew::runSteps(int rank) {
     return step >= steps || (last && step >= last);
   };
   if (options.checkpointsNow)
-    writeCheckpoint(rank, done, pulse, /*waits=*/true);
+    writeCheckpoint(rank, done, pulse, /*isLast=*/true);
   uint64_t lag = self.executor->lag(), step = done, ended = done;
   int64_t begin = now();
   auto endUntil = [&](uint64_t last) {
@@ -123,6 +123,7 @@ void Crew::runSteps(int rank) {
     saving.ask(rank, step, rank == share.first);
     endUntil(std::max(step, done + lag) - lag);
     fabric.meet(pulse);
+    flipBit(plan, options.fault, rank, step, {self.device.get(), self.arena.begin});
     saving.completeAfter(rank, step, pulse);
     if (!saving.isDue(step, isLast(step)))
       continue;
@@ -151,7 +152,11 @@ void Crew::fillStates(int rank, Pulse *pulse) {
     initializeStates(plan, values, rank, {self.device.get(), self.arena.begin});
   if (rank == share.first)
     beginRun();
+  if (rank == 0)
+    saving.markFolder();
   context.fabric.meet(pulse);
+  if (rank == share.first)
+    saving.checkFolder();
 }
 
 void Crew::restore(int rank, Pulse *pulse) {
@@ -160,7 +165,8 @@ void Crew::restore(int rank, Pulse *pulse) {
   for (;;) {
     uint64_t number = resumption.left();
     try {
-      restoreStates(plan, *resumption.checkpoint(), rank, {self.device.get(), self.arena.begin});
+      world.reportOf(rank).restored =
+          restoreStates(plan, *resumption.checkpoint(), rank, {self.device.get(), self.arena.begin});
     } catch (const Damaged &problem) {
       say(problem.what());
       Request::raise(request.damaged, number + 1);
@@ -189,7 +195,7 @@ void Crew::beginRun() {
   prefetch.start(done.step, steps);
 }
 
-void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool waits) {
+void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool isLast) {
   Rank &self = own(rank);
   const RunProgress done = resumption.progress();
   const LossScale *scale = self.executor->lossScale();
@@ -197,7 +203,7 @@ void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool waits) {
   RunProgress progress{step, step - skipped, done.samples + more * globalBatch(plan)};
   std::optional<LossScaleState> state = scale ? std::optional(scale->state()) : std::nullopt;
   saving.write(rank, {progress, resumption.seed(), state, &described}, values, {self.device.get(), self.arena.begin},
-               pulse, waits);
+               pulse, isLast);
 }
 
 void Crew::makeExecutors(int rank) {
@@ -236,7 +242,7 @@ int64_t Crew::endStep(int rank, uint64_t step, int64_t begin) {
   if (rank == findPublisher(plan))
     company->publish(resultOf(step, *own(rank).executor));
   if (rank == 0)
-    speaker->endStep(step, begin);
+    speaker->endStep(step, begin, saving.takeWaited());
   return now();
 }
 

@@ -65,7 +65,7 @@ private:
   /// Of the first rank of the process, when all have agreed where the run begins.
   void beginRun();
   /// After a step, when all ranks have met: begins to write a checkpoint, or writes it.
-  void writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool waits);
+  void writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool isLast);
   void reportEnd(int rank);
   JobContext makeContext(const DataSource &source);
   /// Of a rank, before it changes what its checkpoint has: waits for the thread that writes that.

@@ -1,8 +1,8 @@
 // See Faults.h.
 #include "Faults.h"
 
+#include "Checkpoint/Ownership.h"
 #include "Failure.h"
-#include "State/States.h"
 
 #include <fmt/format.h>
 
@@ -62,7 +62,46 @@ std::vector<std::string_view> trainedOn(const Plan &plan, int rank) {
   return names;
 }
 
+/// Calls visit(key, offset) for each tensor of a checkpoint that the rank holds some of: where its first element lies.
+void forEachHeldTensor(const Plan &plan, int rank,
+                       const std::function<void(const std::string &key, uint64_t offset)> &visit) {
+  std::vector<std::vector<size_t>> members = membersOfBuckets(plan);
+  forEachState(plan, rank, [&](const HeldState &held) {
+    if (!isSaved(plan, *held.row))
+      return;
+    for (size_t i : members[*held.row->bucket]) {
+      const plan::ParameterT &parameter = *plan.parameters[i];
+      uint64_t first = std::max(held.begin, parameter.offset);
+      if (first < std::min(held.end, parameter.offset + parameter.elements))
+        visit(describeTensor(plan, *held.row, parameter).key(), held.offsetOf(first));
+    }
+  });
+}
+
+/// What the fault may name, as text that lives as long as `keys`.
+std::vector<std::string_view> listPlaces(const Plan &plan, const Fault &fault, std::vector<std::string> &keys) {
+  if (fault.number)
+    return trainedOn(plan, fault.rank);
+  if (!fault.flips)
+    return actionsOf(plan, fault.rank);
+  forEachHeldTensor(plan, fault.rank, [&](const std::string &key, uint64_t) { keys.push_back(key); });
+  return {keys.begin(), keys.end()};
+}
+
 } // namespace
+
+void flipBit(const Plan &plan, const std::optional<Fault> &fault, int rank, uint64_t step, RankMemory memory) {
+  if (!fault || !fault->flips || fault->rank != rank || fault->step != step)
+    return;
+  forEachHeldTensor(plan, rank, [&](const std::string &key, uint64_t offset) {
+    if (key != fault->action)
+      return;
+    char byte = 0;
+    memory.device->read(&byte, memory.arena + offset, 1);
+    byte ^= 1;
+    memory.device->write(memory.arena + offset, &byte, 1);
+  });
+}
 
 void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
   if (fault.step > steps)
@@ -70,15 +109,16 @@ void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
   if ((uint32_t)fault.rank >= rankCount(plan))
     throw Rejected(
         fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, rankCount(plan) - 1));
-  std::vector<std::string_view> labels = fault.number ? trainedOn(plan, fault.rank) : actionsOf(plan, fault.rank);
+  std::vector<std::string> keys;
+  std::vector<std::string_view> labels = listPlaces(plan, fault, keys);
   if (std::find(labels.begin(), labels.end(), fault.action) != labels.end())
     return;
   std::string_view nearest = findNearest(fault.action, labels);
   std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+  const char *what = fault.number ? "gradient of a parameter" : fault.flips ? "tensor" : "action";
   labels.resize(std::min(labels.size(), mostLabelsShown));
-  throw Rejected(fmt::format("error: --inject-fault: there is no {} '{}'; the first are '{}'{}{}",
-                             fault.number ? "gradient of a parameter" : "action", fault.action,
-                             fmt::join(labels, "', '"), fault.number ? "" : " (--profile writes all)", hint));
+  throw Rejected(fmt::format("error: --inject-fault: there is no {} '{}'; the first are '{}'{}{}", what, fault.action,
+                             fmt::join(labels, "', '"), fault.isAction() ? " (--profile writes all)" : "", hint));
 }
 
 } // namespace xlc::runtime

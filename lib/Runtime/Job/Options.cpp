@@ -84,6 +84,10 @@ Fault parseFault(const std::string &text) {
       fault.number = number;
       break;
     }
+  if (constexpr std::string_view end = "=flip"; fault.action.ends_with(end)) {
+    fault.action.resize(fault.action.size() - end.size());
+    fault.flips = true;
+  }
   return fault;
 }
 
@@ -233,7 +237,8 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.add_option("--stats", options.stats, "write bytes planned and used to this file");
   app.add_option_function<std::string>(
       "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
-      "make a rank fail (rank:step:action), or a gradient overflow (rank:step:parameter=inf, or =nan)");
+      "make a rank fail (rank:step:action), a gradient overflow (rank:step:parameter=inf, or =nan), or a bit of what a "
+      "rank holds flip behind the step (rank:step:parameter=flip, of a state m/parameter=flip)");
   addOptionsOfRunning(app, options);
   addOptionsOfTuning(app, options);
   refuseEmptyValues(app);

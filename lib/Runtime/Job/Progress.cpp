@@ -134,12 +134,14 @@ void Progress::show(const StepResult &r) {
                          r.scale->isSkipped, r.scale->skipped);
   }
   write(results, shown + "\n");
+  std::string waited =
+      r.checkpointSeconds > 0 ? fmt::format(",\"checkpoint_seconds\":{}", number(r.checkpointSeconds)) : "";
   if (log)
     write(logged,
           fmt::format(
-              "{{\"step\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{},\"seconds\":{},\"samples_per_second\":{}{}}}\n",
+              "{{\"step\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{},\"seconds\":{},\"samples_per_second\":{}{}{}}}\n",
               r.step, number(r.loss), number(r.norm), number(r.learningRate), number(r.seconds),
-              number(r.samplesPerSecond), scaled));
+              number(r.samplesPerSecond), waited, scaled));
   if (bar) {
     int filled = (int)(30 * r.step / steps);
     std::fputs(fmt::format("[{:#<{}}{:.<{}}] {}/{}", "", filled, "", 30 - filled, r.step, steps).c_str(), stderr);

@@ -18,6 +18,7 @@ struct StepResult {
   double learningRate; ///< of the first group
   double seconds; ///< from the end of the step before to that of this one, on rank 0, without what writing them takes
   double samplesPerSecond;
+  double checkpointSeconds; ///< of `seconds`: how long rank 0 waited for checkpoints
 
   struct Scale {
     float factor; ///< on the loss, in this step

@@ -3,6 +3,7 @@
 
 #include "Files/Checksum.h"
 #include "Files/StandardStreams.h"
+#include "Plan/PlannedSchedule.h"
 
 #include <fmt/format.h>
 
@@ -107,9 +108,9 @@ void Resumption::passOver(uint64_t count) {
 }
 
 void Resumption::checkData(const SavedData &data) const {
-  if (!opened || options.dataChanged)
+  if (!opened || !opened->manifest().data || options.dataChanged)
     return;
-  const SavedData &was = opened->manifest().data;
+  const SavedData &was = *opened->manifest().data;
   auto refuse = [&](const std::string &why) {
     throw Rejected(fmt::format("{}: error: cannot be resumed with these data: {}; --data-changed goes on at the same "
                                "sample all the same",
@@ -133,7 +134,14 @@ std::string Resumption::describe() const {
     text += fmt::format("note: passed over: {}\n", reason);
   if (!opened)
     return text;
-  const Manifest::MadeBy &by = opened->manifest().madeBy;
+  const Manifest &manifest = opened->manifest();
+  const Manifest::MadeBy &by = manifest.madeBy;
+  if (!manifest.data && !options.dataChanged)
+    text += fmt::format("note: {} does not say on which data the run was: it goes on at sample {} of these\n",
+                        opened->folder, progress().samples);
+  if (std::string is = describeSchedule(plan); manifest.schedule != is)
+    text += fmt::format("note: learning rates go on by the schedule of this program, {}; it was {}\n", is,
+                        manifest.schedule);
   return text + fmt::format("resumes {}: step {}, {} samples (written by xlc {}: {}, {}, {})", opened->folder,
                             progress().step, progress().samples, by.xlc, by.layout, by.precision, by.target);
 }

@@ -2,6 +2,7 @@
 #include "Saving.h"
 
 #include "Files/StandardStreams.h"
+#include "Plan/PlannedSchedule.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <random>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +19,7 @@ namespace xlc::runtime {
 namespace {
 
 constexpr int64_t second = 1'000'000'000;
-constexpr char lockName[] = "lock", nowName[] = "checkpoint-now";
+constexpr char lockName[] = "lock", nowName[] = "checkpoint-now", markName[] = ".same";
 
 /// Makes the folder where it is missing, and locks it for as long as the file is open.
 int lockFolder(const std::string &dir) {
@@ -49,6 +51,21 @@ std::string describeLayout(const Plan &plan) {
 
 } // namespace
 
+class Saving::Waits {
+public:
+  Waits(Saving &saving, int rank) : saving(saving), rank(rank) {}
+  ~Waits() {
+    if (rank == 0)
+      saving.waited += now() - begin;
+  }
+  Waits(const Waits &) = delete;
+
+private:
+  Saving &saving;
+  const int rank;
+  const int64_t begin = now();
+};
+
 Saving::Saving(const World &world, const Options &options, const Settings &settings, bool speaks)
     : world(world), plan(world.plan), settings(settings), dir(checkpointFolder(world.plan, options)),
       parts(rankCount(world.plan)), lastTime(now()), lastLook(now()) {
@@ -65,6 +82,33 @@ Saving::~Saving() {
       part.thread.join();
   if (lock >= 0)
     close(lock);
+}
+
+void Saving::markFolder() const {
+  if (!isOn() || !world.isWired())
+    return;
+  std::random_device dice;
+  uint64_t number = ((uint64_t)dice() << 32 | dice()) | 1;
+  OutputFile file(dir + "/" + markName);
+  file.write(fmt::format("{:016x}\n", number));
+  file.publish();
+  Request::raise(world.request().checkpointFolder, number);
+}
+
+void Saving::checkFolder() const {
+  uint64_t number = world.request().checkpointFolder;
+  if (!isOn() || number == 0)
+    return;
+  std::string says = fmt::format("{:016x}\n", number), is(says.size(), '\0');
+  try {
+    InputFile file(dir + "/" + markName);
+    file.read(0, is.size(), is.data());
+  } catch (const Rejected &) { // as if another number were there
+  }
+  if (is != says)
+    throw Rejected(fmt::format("{}: error: is another folder on this host than on that of rank 0: checkpoints need one "
+                               "folder for all hosts",
+                               dir));
 }
 
 void Saving::ask(int rank, uint64_t step, bool isFirstOfProcess) {
@@ -115,12 +159,8 @@ void Saving::publish(const State &state) {
   Manifest manifest;
   manifest.progress = state.progress, manifest.seed = state.seed, manifest.data = *state.data;
   manifest.lossScale = state.lossScale;
-  manifest.optimizer = plan.optimizer;
-  for (const auto &row : plan.states)
-    if (row->kind == plan::StateKind::Optimizer &&
-        std::ranges::find(manifest.states, row->name) == manifest.states.end())
-      manifest.states.push_back(row->name);
-  manifest.schedule = plan.schedule ? fmt::format("type {}", plan.schedule->type) : "constant";
+  manifest.optimizer = plan.optimizer, manifest.states = listOptimizerStates(plan);
+  manifest.schedule = describeSchedule(plan);
   manifest.madeBy = {plan.compiler, describeLayout(plan), plan.precision, plan.gpu.empty() ? "cpu" : plan.gpu};
   std::string folder = folderOfStep(dir, state.progress.step);
   listFiles(plan, folder, manifest);
@@ -146,15 +186,21 @@ void Saving::removeOutdated() const {
 void Saving::writePart(int rank, const InitialValues &values, const ReadState &read) {
   Part &part = parts[rank];
   uint64_t step = part.state.progress.step;
-  attempt(step, [&] { writeFiles(plan, rank, values, read, folderOfStep(dir, step)); });
+  std::string folder = folderOfStep(dir, step);
+  attempt(step, [&] {
+    if (compares())
+      writeShared(folder, rank, part.shared ? *part.shared : digestShared(plan, rank, read));
+    writeFiles(plan, rank, values, read, folder);
+  });
   part.isWritten.store(true, std::memory_order_release);
 }
 
 void Saving::write(int rank, const State &state, const InitialValues &values, RankMemory memory, Pulse *pulse,
-                   bool waits) {
+                   bool isLast) {
   Part &part = parts[rank];
-  complete(rank, pulse);
-  part.state = state, part.isOpen = true;
+  Waits waits(*this, rank);
+  completeOpen(rank, pulse);
+  part.state = state, part.isOpen = true, part.shared.reset();
   pulse->set(Pulse::Speaks); // as long as it takes
   if (rank == 0)
     attempt(state.progress.step, [&] { makeFolder(dir, state.progress.step); });
@@ -164,10 +210,12 @@ void Saving::write(int rank, const State &state, const InitialValues &values, Ra
   auto read = [memory](uint64_t offset, uint64_t bytes, void *to) {
     memory.device->read(to, memory.arena + offset, bytes);
   };
-  if (waits || how == plan::Background::Off) {
+  if (isLast || how == plan::Background::Off) {
     writePart(rank, values, read);
-    return complete(rank, pulse);
+    return completeOpen(rank, pulse);
   }
+  if (compares() && how == plan::Background::Copy)
+    part.shared = digestShared(plan, rank, read);
   auto copy = std::make_shared<const StateCopy>(plan, rank, read, /*all=*/how == plan::Background::Copy);
   part.isWritten = false;
   try {
@@ -183,6 +231,11 @@ void Saving::write(int rank, const State &state, const InitialValues &values, Ra
 }
 
 void Saving::await(int rank) {
+  Waits waits(*this, rank);
+  awaitThread(rank);
+}
+
+void Saving::awaitThread(int rank) {
   std::lock_guard lock(parts[rank].mutex);
   if (parts[rank].thread.joinable())
     parts[rank].thread.join();
@@ -194,17 +247,40 @@ void Saving::completeAfter(int rank, uint64_t step, Pulse *pulse) {
 }
 
 void Saving::complete(int rank, Pulse *pulse) {
+  Waits waits(*this, rank);
+  completeOpen(rank, pulse);
+}
+
+/// No checkpoint is written of it, and what is there stays: it may be of a better time.
+void Saving::endOfDifferent(uint64_t step, const std::string &which) {
+  removeTorn(dir, step);
+  std::string why = fmt::format("error: the checkpoint of step {} is not written: {}: a fault of memory or of a "
+                                "processor; --resume goes on from the one before",
+                                step, which);
+  world.stop().raise(Exit::RankFailed, why);
+  throw Stopped();
+}
+
+void Saving::completeOpen(int rank, Pulse *pulse) {
   Part &part = parts[rank];
   if (!part.isOpen)
     return;
   uint64_t step = part.state.progress.step;
   Request &request = world.request();
   pulse->set(Pulse::Speaks);
-  await(rank);
+  awaitThread(rank);
   world.ranksMeet().meet(pulse);
   pulse->set(Pulse::Speaks);
   if (rank == 0) {
-    attempt(step, [&] { publish(part.state); });
+    std::string different;
+    attempt(step, [&] {
+      if (compares())
+        different = compareShared(plan, folderOfStep(dir, step));
+      if (different.empty())
+        publish(part.state);
+    });
+    if (!different.empty())
+      endOfDifferent(step, different);
     lastFailed = request.checkpointFailed == step + 1, lastTime = now();
     lastFailed ? removeTorn(dir, step) : removeOutdated();
     endsRun |= lastFailed && plan.checkpoints && plan.checkpoints->stops;

@@ -25,7 +25,7 @@ int findPublisher(const Plan &plan) {
 }
 
 StepResult resultOf(uint64_t step, const Executor &executor) {
-  StepResult result{step, executor.lossOf(step), executor.normOf(step), executor.rateOf(step), 0, 0, {}};
+  StepResult result{step, executor.lossOf(step), executor.normOf(step), executor.rateOf(step), 0, 0, 0, {}};
   if (const LossScale *scale = executor.lossScale())
     result.scale = {executor.usedScale(), scale->skippedInRow() > 0, scale->skipped(), scale->skippedInRow(),
                     scale->isSpent()};
@@ -39,7 +39,7 @@ void Speaker::begin(uint64_t done, uint64_t count, const std::string &note) {
   progress.begin(data, done, count);
 }
 
-void Speaker::endStep(uint64_t step, int64_t begin) {
+void Speaker::endStep(uint64_t step, int64_t begin, int64_t waited) {
   Board &board = world.board();
   world.waiter.waitWhile(board.shown, (uint32_t)(step - 1), world.pulses());
   ran = step;
@@ -48,6 +48,7 @@ void Speaker::endStep(uint64_t step, int64_t begin) {
   StepResult result = board.result;
   result.seconds = (double)(now() - begin) * 1e-9;
   result.samplesPerSecond = (double)globalBatch(plan) / result.seconds;
+  result.checkpointSeconds = (double)waited * 1e-9;
   world.pulses()->set(Pulse::Speaks);
   progress.show(result);
   world.pulses()->set(Pulse::Works);

@@ -20,8 +20,9 @@ public:
   /// so.
   void begin(uint64_t done, uint64_t count, const std::string &note);
 
-  /// Of a step that took from `begin` on: waits for its numbers, shows them, ends the job where they are of no use.
-  void endStep(uint64_t step, int64_t begin);
+  /// Of a step that took from `begin` on, of which rank 0 waited so many ns for checkpoints: waits for its numbers,
+  /// shows them, ends the job where they are of no use.
+  void endStep(uint64_t step, int64_t begin, int64_t waited);
 
   /// When all ranks have ended: saves, writes reports, compares with the plan. Throws Rejected where something could
   /// not be written. `values`: what parameters began with. `outside`: of rank 0's device.

@@ -70,7 +70,7 @@ uint64_t readPeakResident() {
 void UsedResources::add(const RankReport &rank) {
   allocatedBytes += rank.allocatedBytes, peakResidentBytes += rank.peakResidentBytes;
   bytesAhead = std::max(bytesAhead, rank.bytesAhead), rowSum += rank.rowSum;
-  residualSlots.push_back(rank.peakSlots);
+  residualSlots.push_back(rank.peakSlots), restored.push_back(rank.restored);
   moved += rank.moved;
 }
 
@@ -92,6 +92,12 @@ void writeStats(const std::string &path, const Plan &plan, const UsedResources &
   for (const OutsideBytes &line : used.outside)
     json["outside"]["measured"][line.name] = line.bytes;
   json["rows"] = {{"samples", used.steps * globalBatch(plan)}, {"sum", fmt::format("{:016x}", used.rowSum)}};
+  uint64_t nanoseconds = std::ranges::max(used.restored, {}, &Restored::nanoseconds).nanoseconds;
+  if (nanoseconds > 0) {
+    json["resume"] = {{"seconds", (double)nanoseconds * 1e-9}, {"ranks", nlohmann::ordered_json::array()}};
+    for (const Restored &rank : used.restored)
+      json["resume"]["ranks"].push_back({{"read", rank.read}, {"held", rank.held}});
+  }
   json["vm_hwm"] = used.peakResidentBytes;
   OutputFile file(path, Devices::WrittenTo);
   file.write(json.dump(1) + "\n");

@@ -14,6 +14,7 @@ struct UsedResources {
   uint64_t peakResidentBytes = 0;      ///< of all processes; what several see counts for each
   uint64_t bytesAhead = 0;             ///< of rows that are read ahead, of the rank that has most
   uint64_t rowSum = 0;                 ///< of all rows, see Data/RowSum.h
+  std::vector<Restored> restored;      ///< by rank, from the checkpoint that the run goes on from
   std::vector<OutsideBytes> outside;   ///< of rank 0's device; none where that is not measured
 
   /// Of the next rank.

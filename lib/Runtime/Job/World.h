@@ -4,6 +4,7 @@
 #define XLC_LIB_RUNTIME_JOB_WORLD_H
 
 #include "Arenas.h"
+#include "Checkpoint/Restore.h"
 #include "Device/Executor.h"
 #include "Device/Target.h"
 #include "Fabric/Waiter.h"
@@ -29,6 +30,7 @@ struct RankReport {
   uint64_t allocatedBytes; ///< counted where they were mapped
   uint64_t peakSlots, peakResidentBytes;
   uint64_t bytesAhead, rowSum; ///< of rows: Data/Prefetch.h and, with --stats, Data/RowSum.h
+  Restored restored;           ///< from the checkpoint that the run goes on from
   MovedByAxis moved;
   std::atomic<uint32_t> hasEnded; ///< nobody needs its process any more
 };
@@ -67,8 +69,8 @@ public:
 
   /// Puts the numbers of a step where rank 0 waits for them.
   void publish(const StepResult &result) const;
-  /// Of what a rank of another host has left in its commons: calls read(place, bytes) for all that rank 0 needs, which puts
-  /// it here.
+  /// Of what a rank of another host has left in its commons: calls read(place, bytes) for all that rank 0 needs, which
+  /// puts it here.
   void collect(int rank, const std::function<void(void *place, uint64_t bytes)> &read) const;
   /// Places in the commons, which are alike in all processes.
   uint64_t numberOf(const void *place) const { return commons.numberOf(place); }
@@ -77,8 +79,8 @@ public:
   uint64_t commonsBytes() const { return commons.size(); }
   /// The wire to ranks on other hosts, which have commons of their own; null: there are none.
   bool isWired() const { return wire != nullptr; }
-  /// Whether it falls to the caller, which watches, to say what all watchers see: to the first who asks, of several hosts to rank 0's as
-  /// long as it is there.
+  /// Whether it falls to the caller, which watches, to say what all watchers see: to the first who asks, of several
+  /// hosts to rank 0's as long as it is there.
   bool claimNote() const {
     return (!wire || wire->rank() == 0 || whereabouts.isSilent(0)) && !board().isLateNoted.exchange(true);
   }

@@ -3,6 +3,8 @@
 
 #include "PlanCheckers.h"
 
+#include <fmt/format.h>
+
 #include <functional>
 
 namespace xlc::runtime {
@@ -28,6 +30,22 @@ RateSchedule scheduleOf(const Plan &plan) {
   schedule.warmupShape = curveOf(planned.warmup_shape), schedule.decayShape = curveOf(planned.decay_shape);
   schedule.milestones.assign(planned.milestones.begin(), planned.milestones.end());
   return schedule;
+}
+
+std::string describeSchedule(const Plan &plan) {
+  if (!plan.schedule)
+    return std::string(kSchedules[0].name);
+  const plan::ScheduleT &schedule = *plan.schedule;
+  std::string text(kSchedules[schedule.type].name);
+  for (const plan::ScheduleNumber &number : schedule.numbers)
+    text += fmt::format(", {} {}", kScheduleKeys[number.key()].name, number.value());
+  for (auto [shape, name] :
+       {std::pair(curveOf(schedule.warmup_shape), "warmup"), {curveOf(schedule.decay_shape), "decay"}})
+    if (shape)
+      text += fmt::format(", {} by shape {}", name, (int)*shape);
+  if (!schedule.milestones.empty())
+    text += fmt::format(", milestones {}", fmt::join(schedule.milestones, " "));
+  return text;
 }
 
 void ScheduleChecker::check() {

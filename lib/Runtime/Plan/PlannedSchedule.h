@@ -10,6 +10,9 @@ namespace xlc::runtime {
 /// Of a checked plan. Rates that stay, where it has no schedule.
 RateSchedule scheduleOf(const Plan &plan);
 
+/// In words, by which two are compared: "cosine, warmup 100, min_lr 3e-05".
+std::string describeSchedule(const Plan &plan);
+
 } // namespace xlc::runtime
 
 #endif
