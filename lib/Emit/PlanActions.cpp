@@ -198,8 +198,7 @@ static LogicalResult fillStates(exec::ProgramOp program, const Writer &writer, p
   return success();
 }
 
-LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef, unsigned> &functions,
-                               plan::PlanT &plan) {
+FailureOr<plan::ProgramT *> xlc::fillHeld(exec::ProgramOp program, plan::PlanT &plan) {
   plan::ProgramT &made = *plan.programs.emplace_back(std::make_unique<plan::ProgramT>());
   made.purpose = static_cast<plan::Purpose>(program.getPurpose());
   made.stage = program.getStage();
@@ -212,9 +211,18 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
     buffer->first = op.getFirst(), buffer->last = op.getLast(), buffer->persistent = op.getPersistent();
     made.buffers.push_back(std::move(buffer));
   }
-  Writer writer{plan, made.buffers, functions};
-  if (failed(fillStates(program, writer, made)))
+  if (failed(fillStates(program, Writer{plan, made.buffers, {}}, made)))
     return failure();
+  return &made;
+}
+
+LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef, unsigned> &functions,
+                               plan::PlanT &plan) {
+  FailureOr<plan::ProgramT *> held = fillHeld(program, plan);
+  if (failed(held))
+    return failure();
+  plan::ProgramT &made = **held;
+  Writer writer{plan, made.buffers, functions};
   for (auto action : program.getBody().front().getOps<exec::Action>()) {
     Operation &op = *action.getOperation();
     if (failed(checkPlaces(op, made.buffers.size())))

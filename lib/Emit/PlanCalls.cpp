@@ -231,6 +231,19 @@ static LogicalResult verifyStages(ArrayRef<exec::ProgramOp> programs, dist::Mesh
   return success();
 }
 
+static void fillMesh(ModuleOp module, plan::PlanT &plan) {
+  dist::MeshAttr mesh = dist::getMesh(module);
+  plan.mesh = std::make_unique<plan::Mesh>(mesh.getPp(), mesh.getDp(), mesh.getTp(), mesh.getShards());
+}
+
+LogicalResult xlc::fillHeldStates(ModuleOp module, plan::PlanT &plan) {
+  fillMesh(module, plan);
+  for (exec::ProgramOp program : module.getOps<exec::ProgramOp>())
+    if (failed(fillHeld(program, plan)))
+      return failure();
+  return success();
+}
+
 LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
   auto programs = module.getOps<exec::ProgramOp>();
   if (programs.empty())
@@ -239,9 +252,8 @@ LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
   for (graph::Purpose purpose : {graph::Purpose::train, graph::Purpose::evaluate})
     if (failed(verifyStages(exec::programsOf(module, purpose), dist::getMesh(module))))
       return failure();
-  dist::MeshAttr mesh = dist::getMesh(module);
   plan.kernels.clear(), plan.functions.clear(), plan.programs.clear();
-  plan.mesh = std::make_unique<plan::Mesh>(mesh.getPp(), mesh.getDp(), mesh.getTp(), mesh.getShards());
+  fillMesh(module, plan);
   plan.micro_batches = first.getMicroBatches();
   std::map<StringRef, unsigned> functions;
   if (failed(fillFunctions(module, functions, plan)))

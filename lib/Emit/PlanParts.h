@@ -11,6 +11,9 @@ namespace xlc {
 mlir::LogicalResult fillFunctions(mlir::ModuleOp module, std::map<llvm::StringRef, unsigned> &functions,
                                   plan::PlanT &plan);
 
+/// Appends the program of one stage, with buffers and states, and no actions.
+mlir::FailureOr<plan::ProgramT *> fillHeld(exec::ProgramOp program, plan::PlanT &plan);
+
 /// Appends the program of one stage.
 mlir::LogicalResult fillProgram(exec::ProgramOp program, const std::map<llvm::StringRef, unsigned> &functions,
                                 plan::PlanT &plan);

@@ -8,6 +8,7 @@
 #include "xlc/Estimate/ReadAhead.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Memory/Memory.h"
+#include "xlc/Phases/PlanOfStates.h"
 #include "xlc/Runtime/Kernel.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -166,6 +167,7 @@ void describeCheckpoints(const Spec &spec, plan::PlanT &plan) {
   plan.checkpoints->every_seconds = given.everySeconds.value_or(0);
   plan.checkpoints->keep = (uint64_t)given.keep, plan.checkpoints->keep_every = (uint64_t)given.keepEvery.value_or(0);
   plan.checkpoints->stops = given.stops;
+  plan.checkpoints->compare = given.compare.value_or(spec.targetFacts().isHost);
   using Background = CheckpointSpec::Background;
   switch (given.background.value_or(spec.targetFacts().isHost ? Background::Direct : Background::Copy)) {
   case Background::Off:
@@ -251,6 +253,13 @@ static int64_t mostOutside(const Compilation &compilation) {
     most = std::max(most, sumOf(target.outsideOf(spec.device, (int64_t)program.getArena(), spec.ranks(),
                                                  target.outsideLinesOf(program, spec.isDeterministic))));
   return most;
+}
+
+std::unique_ptr<plan::PlanT> xlc::makePlanOfStates(const Compilation &compilation) {
+  auto plan = std::make_unique<plan::PlanT>();
+  describeBuckets(compilation, exec::programsOf(*compilation.module).front().getMesh(), *plan);
+  describeCheckpoints(compilation.spec, *plan);
+  return succeeded(fillHeldStates(*compilation.module, *plan)) ? std::move(plan) : nullptr;
 }
 
 std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {

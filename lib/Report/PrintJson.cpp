@@ -82,6 +82,17 @@ Json toJson(const StepCost &cost) {
 
 Json toJson(const MessageTime &messages) { return {{"predicted", messages.predicted}, {"exposed", messages.exposed}}; }
 
+/// Null where the spec asks for no checkpoints.
+Json toJson(const std::optional<CheckpointReport> &checkpoint) {
+  if (!checkpoint)
+    return nullptr;
+  return {{"rank", checkpoint->rank},
+          {"files", checkpoint->files},
+          {"copy", checkpoint->copy},
+          {"disk", checkpoint->disk},
+          {"seconds", checkpoint->seconds}};
+}
+
 /// In seconds.
 Json timeToJson(const GroupReport &group) {
   const StageTime &time = group.time;
@@ -176,6 +187,7 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["groups"] = Json::array();
   for (const GroupReport &group : report.groups)
     json["groups"].push_back(toJson(group, spec));
+  json["checkpoint"] = toJson(report.checkpoint);
   json["imbalance"] = report.imbalance();
   json["traffic_of_all_ranks"] = toJson(report.allRanks);
   json["device"] = spec.device ? Json(spec.device->name) : Json();

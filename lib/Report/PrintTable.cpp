@@ -1,6 +1,7 @@
 // The report as a table: what fills the memory, what is sent, what is computed, and whether it fits.
 #include "DescribeRates.h"
 #include "DescribeZero.h"
+#include "Table.h"
 #include "xlc/Support/Bytes.h"
 #include "xlc/Support/Numbers.h"
 #include "llvm/Support/Format.h"
@@ -26,24 +27,6 @@ std::string nameRanks(const std::vector<int64_t> &ranks) {
   std::string first = std::to_string(ranks.front());
   return ranks.size() == 1 ? "rank " + first : "each of ranks " + first + "-" + std::to_string(ranks.back());
 }
-
-class Table {
-public:
-  explicit Table(raw_ostream &out) : out(out) {}
-
-  void title(const Twine &text) { out << "\n" << text << "\n"; }
-  void row(StringRef name, StringRef figure, const Twine &remark = "") {
-    std::string line = llvm::formatv("  {0,-16}{1,12}  {2}", name, figure, remark.str());
-    out << StringRef(line).rtrim() << "\n";
-  }
-  void bytes(StringRef name, Quantity bytes, const Twine &remark = "") {
-    std::string exact = llvm::formatv("{0,18} B  {1}", groupDigits(bytes), remark.str());
-    row(name, formatBytes(bytes), exact);
-  }
-
-private:
-  raw_ostream &out;
-};
 
 /// What was decided about the stages that shard gradients and parameters, and what they cost.
 void printZero(const PlanReport &report, Table &table) {
@@ -202,6 +185,21 @@ void printTime(const GroupReport &group, const PlanReport &report, Table &table)
                 .str());
 }
 
+/// What a checkpoint takes of the disk, of memory and of time.
+void printCheckpoint(const PlanReport &report, Table &table) {
+  if (!report.checkpoint)
+    return;
+  const CheckpointReport &checkpoint = *report.checkpoint;
+  table.title("checkpoint (spec: checkpoint)");
+  table.bytes("of a rank", checkpoint.rank, "files of the rank that writes most");
+  table.bytes("of all", checkpoint.files, "of a step's folder");
+  table.bytes("copy", checkpoint.copy, "of the host: what a rank copies before training goes on");
+  table.row(
+      "time", formatSeconds(checkpoint.seconds),
+      "at " + formatBytes(int64_t(checkpoint.disk)) + " a second of a machine" +
+          (report.spec.device && report.spec.device->disk > 0 ? "" : ", where cluster.device.disk says no other"));
+}
+
 /// How much of the time a stage waits, as computed work alone predicts it.
 void printBubbles(const PlanReport &report, Table &table) {
   table.title("waiting for other stages, predicted from computed work");
@@ -282,6 +280,7 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
     out << "\nin full are the first, the fullest and the last stage; all of them with --verbose\n";
   if (report.pp > 1)
     printBubbles(report, table);
+  printCheckpoint(report, table);
 }
 
 void xlc::printChanges(const PlanReport &report, raw_ostream &out) {

@@ -1,9 +1,11 @@
 // xlc checkpoint: what is in a checkpoint of a program, whether it is whole, and the same for other programs.
 #include "Checkpoint/Export.h"
+#include "Checkpoint/Import.h"
 #include "Command.h"
 #include "MessageStream.h"
 #include "xlc/Support/Bytes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,12 +18,17 @@ constexpr const char *examples = R"(Examples:
   xlc checkpoint verify checkpoints/step-00001000                   every block; exit code 4 where one is damaged
   xlc checkpoint export checkpoints/step-00001000 -o model.safetensors --dtype bf16
   xlc checkpoint export checkpoints/step-00001000 -o folder --shard-size 5GB     as Hugging Face's models are
+  xlc checkpoint import model.safetensors -o checkpoints/step-00000000       or a folder of several files
+  xlc checkpoint import model.safetensors --states states.safetensors --optimizer adamw --step 1000 --samples 64000 \
+      -o checkpoints/step-00001000                                  a run of another program goes on
 
 The format of checkpoints: docs/Checkpoints.md)";
 
 struct CheckpointCommandOptions {
   std::string folder, output, dtype, shardSize;
   bool states = false;
+  std::string source; ///< what is imported
+  runtime::ImportChoice imported;
 };
 
 void printRow(llvm::StringRef name, const llvm::Twine &what) {
@@ -48,10 +55,12 @@ int inspectCheckpoint(const CheckpointCommandOptions &options) {
   printRow("seed", llvm::Twine(manifest.seed));
   if (const auto &scale = manifest.lossScale)
     printRow("loss scale", llvm::formatv("{0}, {1} steps skipped", scale->factor, scale->skipped));
-  printRow("optimizer", manifest.optimizer);
-  printRow("rows",
-           llvm::formatv("{0} in {1} file{2}{3}", manifest.data.rows, manifest.data.files.size(),
-                         manifest.data.files.size() == 1 ? "" : "s", manifest.data.shuffle ? ", shuffled" : ""));
+  printRow("optimizer", manifest.optimizer.empty() ? "not known" : manifest.optimizer);
+  if (const auto &data = manifest.data)
+    printRow("rows", llvm::formatv("{0} in {1} file{2}{3}", data->rows, data->files.size(),
+                                   data->files.size() == 1 ? "" : "s", data->shuffle ? ", shuffled" : ""));
+  else
+    printRow("rows", "not known");
   printRow("written by", llvm::formatv("xlc {0}: {1}, {2}, {3}", manifest.madeBy.xlc, manifest.madeBy.layout,
                                        manifest.madeBy.precision, manifest.madeBy.target));
   uint64_t bytes = 0;
@@ -91,6 +100,17 @@ int exportParameters(const CheckpointCommandOptions &options) {
   return Done;
 }
 
+int importParameters(const CheckpointCommandOptions &options) {
+  constexpr size_t mostNamed = 3;
+  runtime::Imported imported = runtime::importCheckpoint(options.source, options.output, options.imported);
+  llvm::outs() << options.output << ": " << imported.parameters << " parameters and " << imported.states << " states\n";
+  llvm::ArrayRef<std::string> leftOut = imported.leftOut;
+  if (!leftOut.empty())
+    messages() << "note: left out, as they are not floats: " << llvm::join(leftOut.take_front(mostNamed), ", ")
+               << (leftOut.size() > mostNamed ? ", ..." : "") << "\n";
+  return Done;
+}
+
 /// What is wrong with a user's files is said as the programs say it.
 int runSaying(int (*work)(const CheckpointCommandOptions &), const CheckpointCommandOptions &options) {
   try {
@@ -127,9 +147,28 @@ Command xlc::addCheckpointCommand(CLI::App &app) {
         std::optional<int64_t> bytes = parseBytes(text, &reason);
         return bytes && *bytes > 0 ? "" : "'" + text + "' is not a size: " + reason;
       });
+  CLI::App *importing =
+      command->add_subcommand("import", "a checkpoint of what other programs have saved in safetensors");
+  runtime::ImportChoice &choice = options->imported;
+  choice.compiler = XLC_VERSION;
+  importing
+      ->add_option("source", options->source,
+                   "a file, or a folder of several: Hugging Face's with an index, or torch's shard-*.safetensors")
+      ->required();
+  importing
+      ->add_option("-o,--output", options->output, "the folder of the checkpoint, which is made: DIR/step-00001000")
+      ->required();
+  importing->add_option("--states", choice.states, "a file or folder of the optimizer's states, named m/NAME");
+  importing->add_option("--optimizer", choice.optimizer,
+                        "its type, as the spec has it; default: not known, and not compared");
+  importing->add_option("--step", choice.step, "steps that are done; default 0");
+  importing->add_option("--samples", choice.samples,
+                        "samples that are read: where in the data a run goes on; default 0");
+  importing->add_option("--seed", choice.seed, "of what is drawn from there on; default 0");
   return {command, [=] {
             auto *work = inspecting->parsed()  ? inspectCheckpoint
                          : verifying->parsed() ? verifyCheckpoint
+                         : importing->parsed() ? importParameters
                                                : exportParameters;
             return runSaying(work, *options);
           }};

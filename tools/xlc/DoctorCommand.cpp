@@ -1,7 +1,11 @@
-// `xlc doctor`: what the machine at hand can do, and how to get what it lacks. What programs of a target use is examined
-// by its row of the table of targets.
+// `xlc doctor`: what the machine at hand can do, and how to get what it lacks. What programs of a target use is
+// examined by its row of the table of targets.
 #include "Command.h"
+#include "DiskSpeed.h"
+#include "MessageStream.h"
 
+#include "xlc/Support/Bytes.h"
+#include "xlc/Support/Numbers.h"
 #include "xlc/Target/Targets.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <dlfcn.h>
@@ -31,6 +35,19 @@ void printMpi() {
   printRow("MPI", mpi ? versionOf(mpi) : std::string("not found (") + file + "): apt-get install openmpi-bin");
 }
 
+/// One line, and the key of the spec that it is for.
+int examineDisk(const std::string &folder) {
+  llvm::Expected<DiskSpeed> speed = measureDisk(folder);
+  if (!speed) {
+    messages() << "error: " << llvm::toString(speed.takeError()) << "\n";
+    return Rejected;
+  }
+  llvm::outs() << folder << ": writes and syncs " << formatBytes(int64_t(speed->bytesPerSecond))
+               << " per second; a small file takes " << formatSeconds(speed->syncSeconds) << "\n"
+               << "in a spec: cluster: {device: {disk: " << int64_t(speed->bytesPerSecond / 1e6) << "MB}}\n";
+  return Done;
+}
+
 int examine() {
   std::vector<MachineReport> reports;
   llvm::outs() << "this machine\n";
@@ -48,9 +65,13 @@ int examine() {
 } // namespace
 
 Command xlc::addDoctorCommand(CLI::App &app) {
+  auto disk = std::make_shared<std::string>();
   CLI::App *command = app.add_subcommand("doctor", "what this machine can do, and how to get what it lacks");
+  command->add_option("--disk", *disk,
+                      "a folder: how fast its disk takes checkpoints; writes 256 MiB, which do not stay");
   command->footer("\nExamples:\n"
                   "  xlc doctor      libraries are looked for as programs look for them: LD_LIBRARY_PATH, ldconfig,\n"
-                  "                  the CUDA toolkit, packages of Python");
-  return {command, examine};
+                  "                  the CUDA toolkit, packages of Python\n"
+                  "  xlc doctor --disk checkpoints");
+  return {command, [disk] { return disk->empty() ? examine() : examineDisk(*disk); }};
 }

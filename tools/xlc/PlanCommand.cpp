@@ -1,4 +1,5 @@
 // xlc plan: what every rank will hold, send and compute, and whether it fits.
+#include "CheckpointBytes.h"
 #include "Files/OutputFile.h"
 #include "ReferenceCheck.h"
 #include "xlc/Phases/Forks.h"
@@ -72,6 +73,7 @@ std::future<std::pair<std::vector<Change>, std::string>> tryChanges(Session &ses
 int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
   PlanReport report = makeReport(*session.get().module, session.get().spec, session.getTarget(), session.get().zero);
   report.chunk = session.get().chunk, report.dropsAttention = session.get().dropsAttention;
+  report.checkpoint = measureCheckpoint(session.get());
   Threads threads(session.get().context);
   auto changes = report.fits() ? std::nullopt : std::optional(tryChanges(session, report)); // beside what follows
   if (report.spec.precision.isMixed()) {

@@ -24,7 +24,8 @@ struct EmitOptions {
   std::vector<std::string> environment = {}; ///< of the linker: NAME=value NOLINT(readability-redundant-member-init)
 };
 
-/// The target's runtime of the build tree or the installation that `driver` (its path) belongs to; empty if there is none.
+/// The target's runtime of the build tree or the installation that `driver` (its path) belongs to; empty if there is
+/// none.
 std::string findRuntime(const Target &target, llvm::StringRef driver);
 
 /// The number of a group of ranks in the plan, which gets it if it does not have it.
@@ -40,11 +41,15 @@ plan::Element elementOf(mlir::Type type);
 /// the caller's: what is only in spec and model (parameters, buckets, optimizer groups, inputs, threads, seed, traffic,
 /// names). Kernels must have been lowered (Lower.h).
 mlir::LogicalResult fillPlan(mlir::ModuleOp module, plan::PlanT &plan);
+/// Of these, the mesh and what ranks hold: programs with buffers and states, and no actions. Nothing of the module need
+/// be lowered.
+mlir::LogicalResult fillHeldStates(mlir::ModuleOp module, plan::PlanT &plan);
 
 /// The bytes of a plan as the binary embeds them.
 std::vector<uint8_t> serializePlan(const plan::PlanT &plan);
 
-/// Fills `plan` from the IR and the target, and returns the object file of a module that is lowered. Null after a diagnostic.
+/// Fills `plan` from the IR and the target, and returns the object file of a module that is lowered. Null after a
+/// diagnostic.
 std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, const Target &target, plan::PlanT &plan);
 
 /// Links an object and writes the program into `program`, which the caller publishes. What stands in the way of linking
@@ -63,8 +68,8 @@ struct InitialTensor {
   std::function<mlir::LogicalResult(llvm::raw_ostream &)> write;
 };
 
-/// Writes tensors in the given order, one at a time, into `file`, which the caller publishes; returns the digest of their
-/// values. Throws as linkProgram does.
+/// Writes tensors in the given order, one at a time, into `file`, which the caller publishes; returns the digest of
+/// their values. Throws as linkProgram does.
 mlir::FailureOr<std::string> writeSafetensors(runtime::OutputFile &file, llvm::ArrayRef<InitialTensor> tensors,
                                               mlir::Location loc);
 

@@ -1,5 +1,6 @@
 // What a plan means for the person who pays for the memory: one plain struct, made from the `exec` program, shown as a
-// table or as JSON. Bytes are those that the program allocates and moves, nothing of them is estimated; seconds are predictions.
+// table or as JSON. Bytes are those that the program allocates and moves, nothing of them is estimated; seconds are
+// predictions.
 #ifndef XLC_REPORT_REPORT_H
 #define XLC_REPORT_REPORT_H
 
@@ -61,10 +62,20 @@ struct WideReport {
   Quantity traffic;  ///< that the rank which reads most reads in a step
 };
 
+/// What a checkpoint takes.
+struct CheckpointReport {
+  int64_t rank = 0;   ///< bytes of the files of the rank that writes most
+  int64_t files = 0;  ///< of all ranks; the manifest, whose size depends on the run, is not among them
+  int64_t copy = 0;   ///< bytes of host memory of the rank that copies most before training goes on
+  double disk = 0;    ///< bytes per second that a machine writes
+  double seconds = 0; ///< of the machine that writes most
+};
+
 struct PlanReport {
   Spec spec;
-  std::optional<WideReport> wide; ///< of mixed precision, where it can be planned
-  std::string products;           ///< of mixed precision: how the target multiplies narrow operands
+  std::optional<CheckpointReport> checkpoint; ///< where the spec asks for checkpoints
+  std::optional<WideReport> wide;             ///< of mixed precision, where it can be planned
+  std::string products;                       ///< of mixed precision: how the target multiplies narrow operands
   ZeroChoice zero;
   ChunkChoice chunk;
   bool dropsAttention = false; ///< an attention of the model drops probabilities
