@@ -37,7 +37,6 @@ MODELS = [
 ]
 
 FURTHER = [
-    ("gpt2-tiny", "logits-torchscript", "adamw"),
     ("gpt2-tiny", "loss-torchscript", "adamw"),
     ("gpt2-tiny", "loss-torchscript", "sgd"),
     ("gpt2-tiny", "loss-unoptimized", "adamw"),
