@@ -111,7 +111,7 @@ def failing(name, places):
 
 def list_checks(all_of_them):
     checks = []
-    for name, background in itertools.product(RUNS, ("off", "direct")):
+    for name, background in itertools.product(RUNS, ("off", "direct", "copy")):
         if all_of_them or (name, background) in (("eight threads", "direct"), ("one rank", "off")):
             checks.append((f"checkpoints: killed at a call, {name}, {background}", killed(name, background, 0 if all_of_them else 5)))
     checks += [(f"checkpoints: a call fails, {name}", failing(name, 0 if all_of_them else 6)) for name in RUNS if all_of_them or name == "one rank"]

@@ -1,7 +1,6 @@
-"""Checkpoints: a run that goes on from one has the bits of a run that never stopped, on its own layout; another layout reads the same
-elements; what is killed goes on; signals and files ask for one."""
+"""Checkpoints of runs that are killed, that signals and files ask for one, whose folder has others, whose disk is full. What each
+layout makes of another's is in checkpoint_pairs, what takes part in a resume in checkpoint_resumes."""
 
-import itertools
 import os
 import random
 import shutil
@@ -9,121 +8,14 @@ import signal
 import subprocess
 import time
 
-import cases
 import checkpoint_files
-import gpus
+import checkpoint_pairs
+import checkpoint_resumes
+import checkpoint_runs
 import program
 import promises
 
-BIG = {"zero": {"persistence_threshold": 0}}
-# Twelve programs of each model. tp 4 where heads divide, else tp 2 and more of dp.
-LAYOUTS = {
-    "one rank": {},
-    "dp 2": {"dp": 2},
-    "dp 2, stage 1, bf16": {"dp": 2, "stage": 1, "precision": "bf16"},
-    "dp 4, stage 2, two micro-batches": {"dp": 4, "stage": 2, "micro_batches": 2},
-    "dp 4, stage 3": {"dp": 4, "stage": 3, **BIG},
-    "dp 4 in groups of 2, stage 3": {"dp": 4, "stage": 3, "shard": 2, **BIG},
-    "tp 2": {"tp": 2},
-    "tp 2, dp 4": {"tp": 2, "dp": 4},
-    "pp 2": {"pp": 2, "micro_batches": 2},
-    "pp 2, interleaved": {"pp": 2, "micro_batches": 2, "schedule": "interleaved"},
-    "dp 2, pp 2, tp 2, stage 3, processes": {"dp": 2, "pp": 2, "tp": 2, "stage": 3, "micro_batches": 2},
-    "dp 2, stage 3, simulated GPUs": {"dp": 2, "stage": 3, **BIG},
-}
-MODELS = [("gpt2-tiny", "loss", "adamw"), ("bert-tiny", "loss", "adamw")]
-# What takes part in a resume beside the layout: keys of the spec, and of the case.
-RESUMED = {
-    "fp16, a scale that moves": {"precision": {"compute": "fp16", "loss_scale": {"initial": 2 ** 30, "window": 3}}},
-    "bf16 without masters": {"precision": {"compute": "bf16", "master": "none"}, "dp": 2, "stage": 1},
-    "states in sixteen bits": {"precision": {"compute": "bf16", "states": "bf16"}, "dp": 2, "stage": 3},
-    "sgd": {"optimizer": {"type": "sgd", "lr": 0.01}},
-    "nesterov": {"optimizer": {"type": "sgd", "lr": 0.01, "momentum": 0.9, "nesterov": True}, "dp": 2, "stage": 2},
-    "adam": {"optimizer": {"type": "adam", "lr": 0.001}},
-    "lion": {"optimizer": {"type": "lion", "lr": 0.0001}, "dp": 2},
-    "adagrad": {"optimizer": {"type": "adagrad", "lr": 0.01}},
-    "two groups": {"optimizer": {"type": "adamw", "lr": 0.001, "groups": [{"match": ['"*weight"'], "lr": 0.0001}]}, "tp": 2},
-    "a frozen part": {"trainable": ['"*"', '"!*wte*"'], "dp": 2, "stage": 3},
-    "a shuffle and a cosine": {"shuffle": True, "lr_schedule": {"type": "cosine", "warmup": 4, "steps": 20}, "dp": 2},
-}
-
-
-def make(setting, name, model, layout, **changes):
-    """The program of a layout, with checkpoints in `ck` of its folder."""
-    layout, folder = dict(layout), name.replace(",", "").replace(" ", "-")
-    fields = {key: layout.pop(key) for key in promises.LAYOUT if key in layout}
-    changes = {"checkpoint": {"dir": setting.scratch / folder / "ck"}, **layout, **changes}
-    if "simulated" in name:
-        return gpus.Simulated(setting, folder, model, fields, **changes)
-    case = cases.Case(*model, **fields)
-    trace = program.read_trace(setting, case)
-    if changes.pop("shuffle", False):
-        changes["data"] = {**program.spec_of(setting, case, trace)["data"], "shuffle": True}
-    return program.Program.of_case(setting, case, trace, folder, **changes)
-
-
-class Run:
-    """A program of a layout, with what differs between targets."""
-
-    def __init__(self, setting, name, model, layout, **changes):
-        self.made = make(setting, name, model, layout, **changes)
-        self.program = getattr(self.made, "program", self.made)
-        self.options = ("--processes",) if "processes" in name else ()
-        self.variables = self.made.variables("early", XLC_SIMULATE_DEVICES=8) if self.made is not self.program else None
-        self.checkpoints = self.program.folder / "ck"
-
-    def train(self, steps, *options, tag="run", expect=0):
-        return self.program.train(steps, *self.options, *options, tag=tag, expect=expect, variables=self.variables)
-
-    def fields(self, tag="run"):
-        """Of all steps, but for times."""
-        return [{key: value for key, value in line.items() if key not in ("seconds", "samples_per_second")}
-                for line in self.program.log(tag)]
-
-    def saved(self, tag="run"):
-        return (self.program.folder / f"{tag}.safetensors").read_bytes()
-
-
-def goes_on(run, stops, steps=20):
-    """Complaints where a run that stops after each of `stops` steps is not that which never stopped."""
-    run.train(steps, tag="whole")
-    shutil.rmtree(run.checkpoints)
-    for last in (*stops, steps):
-        run.train(last, "--resume", "auto", tag="parts")
-    if run.fields("whole") != run.fields("parts"):
-        first = next((a, b) for a, b in itertools.zip_longest(run.fields("whole"), run.fields("parts")) if a != b)
-        yield f"the log of a run that stopped after {stops} differs: {first[0]} and {first[1]}"
-    if run.saved("whole") != run.saved("parts"):
-        yield f"what a run saves that stopped after {stops} differs"
-
-
-def resumes_itself(name, model, layout, **changes):
-    def check(setting):
-        yield from goes_on(Run(setting, name, model, layout, **changes), (7, 13))
-    return check
-
-
-def converts(model, first, second, further=True):
-    """Ten steps under one, and a checkpoint that the other writes before its first step: the same elements. And ten steps more."""
-    def check(setting):
-        run, other = (Run(setting, f"{number} {name}", model, LAYOUTS[name]) for number, name in enumerate((first, second)))
-        run.train(10)
-        whole = checkpoint_files.newest(run.checkpoints)
-        other.train(10, "--resume", whole, "--checkpoint-now")
-        before, after = (checkpoint_files.read(folder) for folder in (whole, checkpoint_files.newest(other.checkpoints)))
-        if before[0]["progress"] != after[0]["progress"]:
-            yield f"progress was {before[0]['progress']}, is {after[0]['progress']}"
-        if before[1].keys() != after[1].keys():
-            yield f"tensors differ: {before[1].keys() ^ after[1].keys()}"
-        yield from (f"'{key}' differs" for key, tensor in before[1].items() if tensor != after[1].get(key, tensor))
-        if "bf16" in first + second or not further:
-            return
-        run.train(20, "--resume", whole, tag="goes-on")
-        other.train(20, "--resume", whole, tag="other")
-        far = max(abs(a - b) for a, b in zip(run.program.losses("goes-on")[-10:], other.program.losses("other")[-10:]))
-        if far > 5e-6:
-            yield f"losses of ten steps further are {far} apart"
-    return check
+MODEL = checkpoint_runs.GPT
 
 
 def wait_for(condition, process, seconds=60):
@@ -135,7 +27,7 @@ def wait_for(condition, process, seconds=60):
 def is_killed_at_random(times, steps):
     """The final file of a run that was killed again and again is that of one which was not."""
     def check(setting):
-        run = Run(setting, "killed", MODELS[0], {"dp": 2, "stage": 3}, checkpoint={"dir": setting.scratch / "killed" / "ck", "every": 2})
+        run = checkpoint_runs.Run(setting, "killed", MODEL, {"dp": 2, "stage": 3}, checkpoint={"every": 2})
         run.train(steps, tag="whole")
         shutil.rmtree(run.checkpoints)
         command = [str(word) for word in (run.program.path, "--steps", steps, "--resume", "auto", "--save", run.program.folder / "parts.safetensors")]
@@ -156,7 +48,7 @@ def is_killed_at_random(times, steps):
 
 def signals_ask_for_one(setting):
     """SIGTERM: after its step, and the end with 143; SIGUSR1 and `checkpoint-now`: one more, and the same bits at the end."""
-    run = Run(setting, "asked", MODELS[0], {})
+    run = checkpoint_runs.Run(setting, "asked", MODEL, {})
     code, _ = run.program.interrupt_when(lambda _: (run.program.folder / "run.jsonl").exists() and len(run.program.log()) > 3, send=signal.SIGTERM)
     steps = len(run.program.log())
     folder = checkpoint_files.newest(run.checkpoints).name
@@ -181,7 +73,7 @@ def signals_ask_for_one(setting):
 
 def some_stay(setting):
     """Which are there after 50 steps; and a second run in the folder ends before it touches anything."""
-    run = Run(setting, "retention", MODELS[0], {"dp": 2}, checkpoint={"dir": setting.scratch / "retention" / "ck", "every": 5, "keep": 2, "keep_every": 10})
+    run = checkpoint_runs.Run(setting, "retention", MODEL, {"dp": 2}, checkpoint={"every": 5, "keep": 2, "keep_every": 10})
     run.train(50)
     names = sorted(path.name for path in run.checkpoints.iterdir())
     if names != ["lock"] + [f"step-{step:08}" for step in (10, 20, 30, 40, 45, 50)]:
@@ -199,7 +91,7 @@ def is_full(setting):
     """A small file system: one line names file and reason, training goes on, the older checkpoint verifies."""
     if os.geteuid():
         raise promises.Skipped("mounting needs root")
-    run = Run(setting, "full", MODELS[0], {"dp": 2, "stage": 1}, checkpoint={"dir": setting.scratch / "full" / "disk" / "ck", "every": 5, "keep": 0})
+    run = checkpoint_runs.Run(setting, "full", MODEL, {"dp": 2, "stage": 1}, checkpoint={"dir": setting.scratch / "full" / "disk" / "ck", "every": 5, "keep": 0})
     disk = run.program.folder / "disk"
     disk.mkdir()
     try:
@@ -220,18 +112,6 @@ def is_full(setting):
 
 
 def list_checks(all_of_them):
-    pairs = list(itertools.product(LAYOUTS, LAYOUTS))
-    sample = [("one rank", "dp 2, pp 2, tp 2, stage 3, processes"), ("dp 2, pp 2, tp 2, stage 3, processes", "dp 2, stage 3, simulated GPUs"),
-              ("dp 4 in groups of 2, stage 3", "tp 2, dp 4"), ("dp 2, stage 1, bf16", "tp 2"), ("pp 2, interleaved", "dp 4, stage 3")]
-    checks = [(f"checkpoints: {model[0]}, {first}; {second}", converts(model, first, second, all_of_them or "GPUs" not in second))
-              for model in MODELS for first, second in (pairs if all_of_them else sample) if all_of_them or model == MODELS[0]]
-    checks += [(f"checkpoints: {model[0]} goes on, {name}", resumes_itself(name, model, layout))
-               for model in MODELS for name, layout in LAYOUTS.items() if all_of_them or (model == MODELS[0] and "stage 3, processes" in name)]
-    for name, changes in RESUMED.items():
-        changes = dict(changes)
-        layout = {key: changes.pop(key) for key in ("dp", "stage", "tp") if key in changes}
-        if all_of_them or name in ("fp16, a scale that moves", "a shuffle and a cosine", "a frozen part"):
-            checks.append((f"checkpoints: resumes {name}", resumes_itself(name, MODELS[0], layout, **changes)))
-    checks += [("checkpoints: killed at random", is_killed_at_random(*((100, 300) if all_of_them else (6, 60)))), ("checkpoints: signals and files", signals_ask_for_one),
-               ("checkpoints: retention", some_stay), ("checkpoints: a full disk", is_full)]
-    return checks
+    checks = checkpoint_pairs.list_checks(all_of_them) + checkpoint_resumes.list_checks(all_of_them)
+    return checks + [("checkpoints: killed at random", is_killed_at_random(*((100, 300) if all_of_them else (6, 60)))),
+                     ("checkpoints: signals and files", signals_ask_for_one), ("checkpoints: retention", some_stay), ("checkpoints: a full disk", is_full)]
