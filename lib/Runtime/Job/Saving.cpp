@@ -26,7 +26,9 @@ int lockFolder(const std::string &dir) {
   auto reject = [&](const std::string &what, const std::string &why) {
     throw Rejected(fmt::format("{}: error: {}: {}", dir, what, why));
   };
-  if (mkdir(dir.c_str(), 0777) != 0 && errno != EEXIST)
+  if (mkdir(dir.c_str(), 0777) == 0)
+    syncFolder(dir + "/.."); // or a power cut could take all of it
+  else if (errno != EEXIST)
     reject("no folder for checkpoints can be made there", std::strerror(errno));
   std::string path = dir + "/" + lockName;
   int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
