@@ -20,6 +20,7 @@ import traceback
 
 import cases
 import checkpoint_calls
+import checkpoint_launchers
 import checkpoints
 import compare
 import compositions
@@ -30,6 +31,7 @@ import full_size
 import gpus
 import hosts
 import mixed
+import power_cut
 import processes
 import program
 import promises
@@ -105,7 +107,9 @@ def main():
         matrix = [(str(case), lambda case=case: run_case(setting, case))
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
-        checks += dropout.list_checks(options.all) + gpus.list_checks(options.all) + failing_calls.list_checks(options.all) + data.list_checks(options.all) + wrong_data.list_checks() + checkpoints.list_checks(options.all) + checkpoint_calls.list_checks(options.all) + replicas.list_checks(options.all)
+        checks += wrong_data.list_checks()
+        for room in (dropout, gpus, failing_calls, data, checkpoints, checkpoint_calls, power_cut, checkpoint_launchers, replicas):
+            checks += room.list_checks(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first
         beside, alone = ([entry_of(setting, *check) for room in (processes, hosts) for check in room.list_checks(getattr(room, lane), options.all)]
