@@ -66,7 +66,7 @@ class Run:
 
     def fields(self, tag="run"):
         """Of all steps, but for times."""
-        return [{key: value for key, value in line.items() if key not in ("seconds", "samples_per_second")}
+        return [{key: value for key, value in line.items() if key not in ("seconds", "samples_per_second", "checkpoint_seconds")}
                 for line in self.program.log(tag)]
 
     def saved(self, tag="run"):

@@ -4,7 +4,7 @@ import cases
 import program
 
 RUNS = {"dp 4": ({"dp": 4}, "rank 2 holds other elements of '{}' than ranks 0, 1, 3"), "tp 2": ({"tp": 2}, "ranks 0, 1 hold different elements of '{}'")}
-NAMES = ("transformer.ln_f.weight", "m/transformer.ln_f.weight", "v/transformer.ln_f.bias")  # tp does not split them
+NAMES = ("model.transformer.ln_f.weight", "m/model.transformer.ln_f.weight", "v/model.transformer.ln_f.bias")  # tp does not split them
 
 
 def find_flips(name, options=()):

@@ -233,6 +233,8 @@ void Saving::write(int rank, const State &state, const InitialValues &values, Ra
 }
 
 void Saving::await(int rank) {
+  if (parts[rank].isWritten.load(std::memory_order_acquire))
+    return;
   Waits waits(*this, rank);
   awaitThread(rank);
 }
@@ -249,6 +251,8 @@ void Saving::completeAfter(int rank, uint64_t step, Pulse *pulse) {
 }
 
 void Saving::complete(int rank, Pulse *pulse) {
+  if (!parts[rank].isOpen)
+    return;
   Waits waits(*this, rank);
   completeOpen(rank, pulse);
 }
