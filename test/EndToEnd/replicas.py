@@ -14,7 +14,7 @@ def find_flips(name, options=()):
         case = cases.Case("gpt2-tiny", "loss", "adamw", **fields)
         checkpoints = setting.scratch / name.replace(" ", "-") / "ck"
         made = program.Program.of_case(setting, case, program.read_trace(setting, case), name.replace(" ", "-"),
-                                       checkpoint={"dir": checkpoints, "every": 3})
+                                       checkpoint={"dir": checkpoints, "every": 3, "keep": 0})
         made.train(7, *options)  # nothing is said where nothing is wrong
         rank = fields.get("dp", 2) // 2
         for tensor in NAMES:

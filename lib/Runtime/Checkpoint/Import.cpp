@@ -113,7 +113,7 @@ Imported importCheckpoint(const std::string &from, const std::string &to, const 
     throw Rejected(fmt::format("{}: error: has no parameters: no tensor of it has a type of floats", from));
   Manifest manifest;
   manifest.progress = {choice.step, choice.step, choice.samples}, manifest.seed = choice.seed;
-  manifest.optimizer = choice.optimizer, manifest.schedule = "constant";
+  manifest.optimizer = choice.optimizer, manifest.schedule = kImportedSchedule;
   manifest.madeBy = {choice.compiler, "imported", "as the files have it", "none"};
   if (mkdir(to.c_str(), 0777) != 0)
     throw Rejected(fmt::format("{}: error: no folder can be made there: {}", to, std::strerror(errno)));

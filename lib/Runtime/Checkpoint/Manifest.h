@@ -16,6 +16,9 @@ inline constexpr char manifestName[] = "checkpoint.json";
 /// The kinds of tensors of the model. The kind of an optimizer state is its name, "m".
 inline constexpr std::string_view kParameterKind = "parameter", kBufferKind = "buffer";
 
+/// The schedule of what other programs have saved: it is not known.
+inline constexpr std::string_view kImportedSchedule = "imported";
+
 /// How far a run was.
 struct RunProgress {
   uint64_t step = 0, applied = 0, samples = 0; ///< done until then
@@ -66,7 +69,7 @@ struct Manifest {
   std::optional<LossScaleState> lossScale;
   std::string optimizer;           ///< its type; empty: not known
   std::vector<std::string> states; ///< of the optimizer, by name
-  std::string schedule;            ///< of learning rates, in words
+  std::string schedule;            ///< of learning rates, in words, or kImportedSchedule
   std::optional<SavedData> data;   ///< none: not known
   struct MadeBy {
     std::string xlc, layout, precision, target;

@@ -105,8 +105,8 @@ std::string makeSealedHeader(const std::vector<TensorForm> &tensors, const Seal 
     auto found = seal.checksums.find(name);
     return found == seal.checksums.end() ? noDigits : found->second;
   };
-  std::string text =
-      fmt::format(R"({{"{}":{{"{}":"{}","{}":"{}")", metadataName, headerKey, noDigits, modelKey, seal.model);
+  std::string text = fmt::format(R"({{"{}":{{"format":"pt","{}":"{}","{}":"{}")", metadataName, headerKey, noDigits,
+                                 modelKey, seal.model);
   auto put = [&](std::string_view key, const std::string &tensor, std::string_view value) {
     text += fmt::format(R"(,{}:"{}")", quote(std::string(key) + tensor), value);
   };

@@ -3,9 +3,10 @@
 //     xlc.header       of every byte before the data, these 16 digits taken as zeros
 //     xlc.model        of names, types and shapes in the order of names: which model, whatever its layout
 //     xlc.xxh3.NAME    of the elements of tensor NAME
+//     format           "pt": readers of Hugging Face's models refuse a file whose metadata lack it
 //
-// Each is a Checksum. One over all of them names the values: a program knows that of the file that was made with it.
-// The file of a checkpoint also has, of each of its tensors:
+// Each of xlc's is a Checksum. One over all of them names the values: a program has that of the file that was made with
+// it. The file of a checkpoint also has, of each of its tensors:
 //
 //     xlc.blocks.NAME  a checksum of each block of 1 MiB of its elements, one behind the other, so that who reads a part
 //                      verifies no more than that part

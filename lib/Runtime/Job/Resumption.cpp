@@ -139,7 +139,7 @@ std::string Resumption::describe() const {
   if (!manifest.data && !options.dataChanged)
     text += fmt::format("note: {} does not say on which data the run was: it goes on at sample {} of these\n",
                         opened->folder, progress().samples);
-  if (std::string is = describeSchedule(plan); manifest.schedule != is)
+  if (std::string is = describeSchedule(plan); manifest.schedule != is && manifest.schedule != kImportedSchedule)
     text += fmt::format("note: learning rates go on by the schedule of this program, {}; it was {}\n", is,
                         manifest.schedule);
   return text + fmt::format("resumes {}: step {}, {} samples (written by xlc {}: {}, {}, {})", opened->folder,
