@@ -20,7 +20,7 @@ OWN = "xlc.header"
 def make_header(tensors, sums):
     """Its bytes, for whole tensors (key, dtype, shape) that lie one behind the other. `sums`: {key: (digits, digits of its blocks)};
     what is not there yet is zeros, so that the length is the same."""
-    metadata, entries, at = {OWN: ZEROS, "xlc.model": fingerprint_of((key, dtype, shape) for key, dtype, shape in tensors)}, {}, 0
+    metadata, entries, at = {"format": "pt", OWN: ZEROS, "xlc.model": fingerprint_of((key, dtype, shape) for key, dtype, shape in tensors)}, {}, 0
     for key, dtype, shape in tensors:
         size = math.prod(shape) * stored_type(dtype).itemsize
         metadata[f"xlc.xxh3.{key}"], metadata[f"xlc.blocks.{key}"] = sums.get(key, (ZEROS, ZEROS * -(-size // BLOCK)))
