@@ -154,7 +154,7 @@ def forgeries():
     yield "thirty million bytes", lambda manifest: manifest.update(schedule="x" * (30 << 20))
     yield "another header of a file", lambda manifest: manifest["files"][1].update(header="0" * 16)
     yield "files in another order", lambda manifest: manifest["files"].reverse()
-    for key in ("model", "progress", "random", "optimizer", "schedule", "data", "made_by", "files", "tensors"):
+    for key in ("model", "progress", "random", "optimizer", "schedule", "made_by", "files", "tensors"):
         yield f"no '{key}'", lambda manifest, key=key: manifest.pop(key)
 
 
