@@ -94,4 +94,4 @@ def is_found(places):
 
 
 def list_checks(all_of_them):
-    return [("checkpoints: damage of all kinds is found", is_found(0 if all_of_them else 40))]
+    return [("checkpoints: damage of all kinds is found", is_found(0 if all_of_them else 20))]
