@@ -86,6 +86,7 @@ void writeShared(const std::string &folder, int rank, const std::string &digits)
 
 std::string compareShared(const Plan &plan, const std::string &folder) {
   std::vector<std::string> digits;
+  digits.reserve(rankCount(plan));
   for (int rank = 0; rank < (int)rankCount(plan); ++rank)
     digits.push_back(readDigits(plan, folder, rank));
   return findDifferentRank(plan, digits);
