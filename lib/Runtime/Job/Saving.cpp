@@ -1,6 +1,7 @@
 // See Saving.h.
 #include "Saving.h"
 
+#include "Checkpoint/SharedFolder.h"
 #include "Files/StandardStreams.h"
 #include "Plan/PlannedSchedule.h"
 
@@ -10,7 +11,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <random>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace xlc::runtime {
 namespace {
 
 constexpr int64_t second = 1'000'000'000;
-constexpr char lockName[] = "lock", nowName[] = "checkpoint-now", markName[] = ".same";
+constexpr char lockName[] = "lock", nowName[] = "checkpoint-now";
 
 /// Makes the folder where it is missing, and locks it for as long as the file is open.
 int lockFolder(const std::string &dir) {
@@ -87,30 +87,13 @@ Saving::~Saving() {
 }
 
 void Saving::markFolder() const {
-  if (!isOn() || !world.isWired())
-    return;
-  std::random_device dice;
-  uint64_t number = ((uint64_t)dice() << 32 | dice()) | 1;
-  OutputFile file(dir + "/" + markName);
-  file.write(fmt::format("{:016x}\n", number));
-  file.publish();
-  Request::raise(world.request().checkpointFolder, number);
+  if (isOn() && world.isWired())
+    Request::raise(world.request().checkpointFolder, runtime::markFolder(dir));
 }
 
 void Saving::checkFolder() const {
-  uint64_t number = world.request().checkpointFolder;
-  if (!isOn() || number == 0)
-    return;
-  std::string says = fmt::format("{:016x}\n", number), is(says.size(), '\0');
-  try {
-    InputFile file(dir + "/" + markName);
-    file.read(0, is.size(), is.data());
-  } catch (const Rejected &) { // as if another number were there
-  }
-  if (is != says)
-    throw Rejected(fmt::format("{}: error: is another folder on this host than on that of rank 0: checkpoints need one "
-                               "folder for all hosts",
-                               dir));
+  if (uint64_t number = world.request().checkpointFolder; isOn() && number != 0)
+    checkMark(dir, number);
 }
 
 void Saving::ask(int rank, uint64_t step, bool isFirstOfProcess) {
