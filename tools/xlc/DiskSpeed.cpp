@@ -19,7 +19,7 @@ llvm::Error failure(const std::string &folder) {
 
 /// Writes a file that has no name any more, and syncs it. False: errno says why not.
 bool writeFile(const std::string &folder, size_t block, size_t blocks) {
-  std::string path = folder + "/xlc-doctor.XXXXXX";
+  std::string path = folder + "/xlc-doctor." + std::string(6, 'X'); // mkstemp replaces these six
   int file = mkstemp(path.data());
   if (file < 0)
     return false;

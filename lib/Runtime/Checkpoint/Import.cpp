@@ -36,7 +36,7 @@ class Importing {
 public:
   explicit Importing(const TensorFiles &parameters) : parameters(parameters) {}
 
-  /// All floats of `files`; `needsStates`: what is no state is an error.
+  /// Adds all tensors of floats. With `needsStates` each of them has to be a state; another is an error.
   void add(const TensorFiles &files, bool needsStates) {
     for (const auto &[key, stored] : files.tensors()) {
       std::optional<plan::Element> element = findElement(stored.dtype);

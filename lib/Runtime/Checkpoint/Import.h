@@ -22,8 +22,8 @@ struct Imported {
   std::vector<std::string> leftOut;    ///< names of tensors that are not floats
 };
 
-/// Reads `from`, a file or a folder, and makes the folder `to`, which must not be there. A tensor "m/w" is the state m
-/// of the parameter w where there is a tensor w. Memory: a block. Throws Rejected; it then leaves no folder.
+/// Reads the file or folder `from` and makes the folder `to`, which must be new. A tensor "m/w" is the state m of the
+/// parameter w, where there is a tensor w. Memory: a block. Throws Rejected; it then leaves no folder.
 Imported importCheckpoint(const std::string &from, const std::string &to, const ImportChoice &choice);
 
 } // namespace xlc::runtime

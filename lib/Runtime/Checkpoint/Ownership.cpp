@@ -90,7 +90,7 @@ std::vector<SavedTensor> listTensors(const Plan &plan) {
   return tensors;
 }
 
-/// All of what checkpoints have that a rank of the first stage with it holds, and which of the ranks that do it is.
+/// Calls visit(part, replica) for each part of a saved tensor that the rank holds, where its stage is the first with it.
 static void forEachHeldPart(const Plan &plan, int rank,
                             const std::function<void(const HeldPart &, const Replica &)> &visit) {
   std::vector<std::vector<HeldState>> held(plan.buckets.size());

@@ -34,7 +34,7 @@ public:
 std::string findFormProblem(const Plan &plan, size_t index, const std::string &dtype,
                             const std::vector<uint64_t> &shape, bool converts);
 
-/// A note that names some of the tensors of `path` that are no parameters of the plan; empty where all are.
+/// A note about the tensors of `path` without a parameter in the plan; it names the first three. Empty: there are none.
 std::string describeUnusedTensors(const Plan &plan, const std::string &path, const std::vector<std::string> &all);
 
 class ParameterFile final : public ParameterSource {
