@@ -110,48 +110,50 @@ const SavedTensor *Checkpoint::findOfModel(const std::string &name) const {
   return parameter ? parameter : find(kBufferKind, name);
 }
 
-const CheckpointReader::Block &CheckpointReader::load(const SavedTensor &tensor, const SavedPiece &piece,
-                                                      uint64_t number) {
+CheckpointReader::BlockPlace CheckpointReader::placeOf(const SavedTensor &tensor, const SavedPiece &piece,
+                                                       uint64_t block) const {
+  const StoredTensor &entry = checkpoint.files[piece.file]->reader.tensors().at(tensor.key());
+  uint64_t before = block * sealedBlock;
+  return {tensor, piece, block, entry.begin + before, std::min(sealedBlock, entry.bytes - before)};
+}
+
+/// Reads a block and verifies it.
+void CheckpointReader::readBlock(const BlockPlace &place, char *to) {
+  const auto &[tensor, piece, number, begin, bytes] = place;
   const Checkpoint::File &file = *checkpoint.files[piece.file];
-  const StoredTensor &entry = file.reader.tensors().at(tensor.key());
-  uint64_t begin = entry.begin + number * sealedBlock;
+  asDamage([&] { file.reader.read(begin, bytes, to); });
+  readBytes += bytes;
+  Checksum checksum;
+  checksum.add(to, bytes);
+  std::string is = checksum.digits();
+  std::string says = file.seal.blocks.at(tensor.key()).substr(number * checksumDigits, checksumDigits);
+  if (is == says)
+    return;
+  uint64_t size = dtypeBytes(tensor.dtype), first = piece.range.begin + number * sealedBlock / size;
+  checkpoint.reject(checkpoint.said.files[piece.file],
+                    fmt::format("'{}' is damaged: elements {} to {} of piece {} have checksum {}, the header says {}",
+                                tensor.key(), first, first + bytes / size, piece.range.index, is, says));
+}
+
+const CheckpointReader::Block &CheckpointReader::load(const BlockPlace &place) {
   for (Block &block : blocks)
-    if (block.file == piece.file && block.begin == begin) {
+    if (block.file == place.piece.file && block.begin == place.begin) {
       block.lastUse = ++uses;
       return block;
     }
   Block &block =
       blocks.size() < mostBlocks ? blocks.emplace_back() : *std::ranges::min_element(blocks, {}, &Block::lastUse);
   block.file = UINT64_MAX; // until it is verified
-  block.bytes.resize(std::min(sealedBlock, entry.bytes - number * sealedBlock));
-  asDamage([&] { file.reader.read(begin, block.bytes.size(), block.bytes.data()); });
-  readBytes += block.bytes.size();
-  Checksum checksum;
-  checksum.add(block.bytes.data(), block.bytes.size());
-  std::string is = checksum.digits();
-  std::string says = file.seal.blocks.at(tensor.key()).substr(number * checksumDigits, checksumDigits);
-  if (is != says) {
-    uint64_t size = dtypeBytes(tensor.dtype), first = piece.range.begin + number * sealedBlock / size;
-    checkpoint.reject(checkpoint.said.files[piece.file],
-                      fmt::format("'{}' is damaged: elements {} to {} of piece {} have checksum {}, the header says {}",
-                                  tensor.key(), first, first + block.bytes.size() / size, piece.range.index, is, says));
-  }
-  block.file = piece.file, block.begin = begin, block.lastUse = ++uses;
+  block.bytes.resize(place.bytes);
+  readBlock(place, block.bytes.data());
+  block.file = place.piece.file, block.begin = place.begin, block.lastUse = ++uses;
   return block;
 }
 
-/// Bytes [from, from + count) of an entry.
-void CheckpointReader::readPiece(const SavedTensor &tensor, const SavedPiece &piece, uint64_t from, uint64_t count,
-                                 const Take &take) {
-  while (count > 0) {
-    const Block &block = load(tensor, piece, from / sealedBlock);
-    uint64_t at = from % sealedBlock, some = std::min(count, block.bytes.size() - at);
-    take(block.bytes.data() + at, some);
-    from += some, count -= some;
-  }
-}
-
-void CheckpointReader::read(const SavedTensor &tensor, uint64_t begin, uint64_t count, const Take &take) {
+/// Calls visit(block, from, count) for the parts of blocks in which the elements [begin, begin + count) lie: bytes [from,
+/// from + count) of the block.
+template <class Visit>
+void CheckpointReader::forEachPart(const SavedTensor &tensor, uint64_t begin, uint64_t count, Visit visit) const {
   PieceShape shape = shapeOf(tensor);
   uint64_t size = dtypeBytes(tensor.dtype);
   for (uint64_t at = begin, end = begin + count; at < end;) {
@@ -160,10 +162,32 @@ void CheckpointReader::read(const SavedTensor &tensor, uint64_t begin, uint64_t 
     // They tile the tensor: the last that begins no later has the element.
     const SavedPiece &piece =
         *std::prev(std::ranges::upper_bound(tensor.pieces, std::pair(found.index, found.inPiece), {}, place));
-    uint64_t some = std::min({end - at, found.count, piece.range.end - found.inPiece});
-    readPiece(tensor, piece, (found.inPiece - piece.range.begin) * size, some * size, take);
-    at += some;
+    uint64_t elements = std::min({end - at, found.count, piece.range.end - found.inPiece});
+    uint64_t from = (found.inPiece - piece.range.begin) * size;
+    for (uint64_t rest = elements * size; rest > 0;) {
+      BlockPlace block = placeOf(tensor, piece, from / sealedBlock);
+      uint64_t inBlock = from % sealedBlock, some = std::min(rest, block.bytes - inBlock);
+      visit(block, inBlock, some);
+      from += some, rest -= some;
+    }
+    at += elements;
   }
+}
+
+void CheckpointReader::read(const SavedTensor &tensor, uint64_t begin, uint64_t count, const Take &take) {
+  forEachPart(tensor, begin, count, [&](const BlockPlace &place, uint64_t from, uint64_t some) {
+    take(load(place).bytes.data() + from, some);
+  });
+}
+
+void CheckpointReader::readTo(const SavedTensor &tensor, uint64_t begin, uint64_t count, char *to) {
+  forEachPart(tensor, begin, count, [&](const BlockPlace &place, uint64_t from, uint64_t some) {
+    if (some == place.bytes)
+      readBlock(place, to);
+    else
+      std::copy_n(load(place).bytes.data() + from, some, to);
+    to += some;
+  });
 }
 
 uint64_t CheckpointReader::blocksOf(const SavedTensor &tensor, const SavedPiece &piece) {

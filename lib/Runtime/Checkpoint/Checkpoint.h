@@ -53,9 +53,13 @@ public:
 
   /// Gives elements [begin, begin + count) of the whole tensor, in its type, in parts. Throws Damaged.
   void read(const SavedTensor &tensor, uint64_t begin, uint64_t count, const Take &take);
+  /// The same, to memory: blocks that lie within the range are read and verified there, without a copy.
+  void readTo(const SavedTensor &tensor, uint64_t begin, uint64_t count, char *to);
   /// How many blocks a piece has. Verifies one of them; throws Damaged.
   static uint64_t blocksOf(const SavedTensor &tensor, const SavedPiece &piece);
-  void verify(const SavedTensor &tensor, const SavedPiece &piece, uint64_t block) { load(tensor, piece, block); }
+  void verify(const SavedTensor &tensor, const SavedPiece &piece, uint64_t block) {
+    load(placeOf(tensor, piece, block));
+  }
   /// Of blocks that were read until now.
   uint64_t bytesRead() const { return readBytes; }
 
@@ -65,8 +69,17 @@ private:
     uint64_t lastUse;
     std::vector<char> bytes;
   };
-  void readPiece(const SavedTensor &tensor, const SavedPiece &piece, uint64_t from, uint64_t count, const Take &take);
-  const Block &load(const SavedTensor &tensor, const SavedPiece &piece, uint64_t block);
+  /// A block of a piece in its file.
+  struct BlockPlace {
+    const SavedTensor &tensor;
+    const SavedPiece &piece;
+    uint64_t number;
+    uint64_t begin, bytes; ///< in the file
+  };
+  BlockPlace placeOf(const SavedTensor &tensor, const SavedPiece &piece, uint64_t block) const;
+  void readBlock(const BlockPlace &place, char *to);
+  const Block &load(const BlockPlace &place);
+  template <class Visit> void forEachPart(const SavedTensor &tensor, uint64_t begin, uint64_t count, Visit visit) const;
 
   const Checkpoint &checkpoint;
   std::vector<Block> blocks;

@@ -61,6 +61,47 @@ std::string listOf(const std::vector<std::string> &names) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// The elements of a state that were read; what lies between them pads the bucket, or no file has it.
+class Filled {
+public:
+  void add(uint64_t at, uint64_t count) {
+    if (!runs.empty() && runs.back().end == at)
+      runs.back().end += count;
+    else
+      runs.push_back({at, at + count});
+    total += count;
+  }
+  uint64_t count() const { return total; }
+  /// Calls visit(at, count) for what lies between them in [begin, end).
+  template <class Visit> void forEachGap(uint64_t begin, uint64_t end, Visit visit) {
+    std::ranges::sort(runs, {}, &Run::begin);
+    for (const Run &run : runs) {
+      if (begin < run.begin)
+        visit(begin, run.begin - begin);
+      begin = run.end;
+    }
+    if (begin < end)
+      visit(begin, end - begin);
+  }
+
+private:
+  struct Run {
+    uint64_t begin, end;
+  };
+  std::vector<Run> runs;
+  uint64_t total = 0;
+};
+
+/// Reads elements [inWhole, inWhole + count) of a tensor to where a state of a bucket has them, from element `at` on, in
+/// its type.
+void readRun(CheckpointReader &reader, const SavedTensor &tensor, uint64_t inWhole, uint64_t count,
+             const HeldState &held, uint64_t at, RankMemory memory) {
+  plan::Element from = *findElement(tensor.dtype);
+  if (memory.isOfHost && from == held.row->element)
+    return reader.readTo(tensor, inWhole, count, memory.arena + held.offsetOf(at));
+  writeRun(held, at, memory, from, [&](const Take &take) { reader.read(tensor, inWhole, count, take); });
+}
+
 /// The tensor that a state of a bucket is filled from, for one of its members.
 const SavedTensor *sourceOf(const Checkpoint &checkpoint, const plan::StateT &state, const std::string &parameter) {
   return state.kind == plan::StateKind::Optimizer ? checkpoint.find(state.name, parameter)
@@ -93,19 +134,23 @@ Restored restoreStates(const Plan &plan, const Checkpoint &checkpoint, int rank,
   auto begin = std::chrono::steady_clock::now();
   std::vector<std::vector<size_t>> members = membersOfBuckets(plan);
   forEachState(plan, rank, [&](const HeldState &held) {
-    memory.device->fill(memory.arena + held.offset, 0, held.getBytes());
+    Filled filled;
     bool isRestored = held.row->begins == plan::Beginning::Parameters || held.row->kind == plan::StateKind::Optimizer;
     for (size_t i : isRestored ? members[*held.row->bucket] : std::vector<size_t>()) {
       const plan::ParameterT &parameter = *plan.parameters[i];
       const SavedTensor *tensor = sourceOf(checkpoint, *held.row, parameter.name);
       if (!tensor)
         continue; // a state that a frozen parameter has not
-      fillMember(plan, parameter, rank, held, memory, *findElement(tensor->dtype),
-                 [&](uint64_t begin, uint64_t count, const Take &take) {
-                   reader.read(*tensor, begin, count, take);
-                   restored.held += isSaved(plan, *held.row) ? count * dtypeBytes(tensor->dtype) : 0;
-                 });
+      uint64_t before = filled.count();
+      memberOf(plan, parameter, rank).forEachRun(held.begin, held.end, [&](uint64_t at, uint64_t inWhole, uint64_t n) {
+        filled.add(at, n);
+        readRun(reader, *tensor, inWhole, n, held, at, memory);
+      });
+      restored.held += isSaved(plan, *held.row) ? (filled.count() - before) * dtypeBytes(tensor->dtype) : 0;
     }
+    filled.forEachGap(held.begin, held.end, [&](uint64_t at, uint64_t count) {
+      memory.device->fill(memory.arena + held.offsetOf(at), 0, count * bytesOf(held.row->element));
+    });
   });
   restored.read = reader.bytesRead();
   restored.nanoseconds = (uint64_t)std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();

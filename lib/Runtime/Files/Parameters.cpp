@@ -94,20 +94,18 @@ InitialValues openInitialValues(const Plan &plan, const std::string &initPath, c
   return values;
 }
 
-void fillMember(const Plan &plan, const plan::ParameterT &parameter, int rank, const HeldState &held, RankMemory memory,
-                plan::Element from, const GiveRun &give) {
-  memberOf(plan, parameter, rank).forEachRun(held.begin, held.end, [&](uint64_t at, uint64_t inWhole, uint64_t count) {
-    char *to = memory.arena + held.offsetOf(at);
-    give(inWhole, count, [&](const void *bytes, uint64_t some) {
-      if (held.row->element == from) {
-        memory.device->write(to, bytes, some);
-        to += some;
-        return;
-      }
-      std::vector<char> converted = convert(from, bytes, some / bytesOf(from), held.row->element);
-      memory.device->write(to, converted.data(), converted.size());
-      to += converted.size();
-    });
+void writeRun(const HeldState &held, uint64_t at, RankMemory memory, plan::Element from,
+              const std::function<void(const Take &take)> &give) {
+  char *to = memory.arena + held.offsetOf(at);
+  give([&](const void *bytes, uint64_t some) {
+    if (held.row->element == from) {
+      memory.device->write(to, bytes, some);
+      to += some;
+      return;
+    }
+    std::vector<char> converted = convert(from, bytes, some / bytesOf(from), held.row->element);
+    memory.device->write(to, converted.data(), converted.size());
+    to += converted.size();
   });
 }
 
@@ -125,9 +123,12 @@ void initializeStates(const Plan &plan, const InitialValues &values, int rank, R
     if (held.row->begins == plan::Beginning::Parameters)
       for (size_t i : members[*held.row->bucket]) {
         const plan::ParameterT &parameter = *plan.parameters[i];
-        fillMember(
-            plan, parameter, rank, held, memory, storedElement(plan, parameter.bucket),
-            [&](uint64_t begin, uint64_t count, const Take &take) { giveRun(plan, i, values, begin, count, take); });
+        plan::Element from = storedElement(plan, parameter.bucket);
+        memberOf(plan, parameter, rank)
+            .forEachRun(held.begin, held.end, [&](uint64_t at, uint64_t inWhole, uint64_t count) {
+              writeRun(held, at, memory, from,
+                       [&](const Take &take) { giveRun(plan, i, values, inWhole, count, take); });
+            });
       }
   });
 }

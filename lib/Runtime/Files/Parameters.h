@@ -24,15 +24,12 @@ InitialValues openInitialValues(const Plan &plan, const std::string &initPath, c
 struct RankMemory {
   Device *device;
   char *arena;
+  bool isOfHost = false; ///< the host may write there itself
 };
 
-/// Gives elements [begin, begin + count) of a whole parameter, or of a state of it.
-using GiveRun = std::function<void(uint64_t begin, uint64_t count, const Take &take)>;
-
-/// Writes the elements of a parameter that a rank holds of a state, but no padding; `from` is the type in which they
-/// are given.
-void fillMember(const Plan &plan, const plan::ParameterT &parameter, int rank, const HeldState &held, RankMemory memory,
-                plan::Element from, const GiveRun &give);
+/// Writes elements of a state, from element `at` of its bucket on: those that `give` gives, in type `from`.
+void writeRun(const HeldState &held, uint64_t at, RankMemory memory, plan::Element from,
+              const std::function<void(const Take &take)> &give);
 
 /// The parameters of each bucket, by their places in the plan.
 std::vector<std::vector<size_t>> membersOfBuckets(const Plan &plan);

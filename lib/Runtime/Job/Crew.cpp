@@ -123,7 +123,7 @@ void Crew::runSteps(int rank) {
     saving.ask(rank, step, rank == share.first);
     endUntil(std::max(step, done + lag) - lag);
     fabric.meet(pulse);
-    flipBit(plan, options.fault, rank, step, {self.device.get(), self.arena.begin});
+    flipBit(plan, options.fault, rank, step, memoryOf(rank));
     saving.completeAfter(rank, step, pulse);
     if (!saving.isDue(step, isLast(step)))
       continue;
@@ -145,11 +145,10 @@ void Crew::runSteps(int rank) {
 }
 
 void Crew::fillStates(int rank, Pulse *pulse) {
-  Rank &self = own(rank);
   if (resumption.checkpoint())
     restore(rank, pulse);
   else
-    initializeStates(plan, values, rank, {self.device.get(), self.arena.begin});
+    initializeStates(plan, values, rank, memoryOf(rank));
   if (rank == share.first)
     beginRun();
   if (rank == 0)
@@ -160,13 +159,11 @@ void Crew::fillStates(int rank, Pulse *pulse) {
 }
 
 void Crew::restore(int rank, Pulse *pulse) {
-  Rank &self = own(rank);
   Request &request = world.request();
   for (;;) {
     uint64_t number = resumption.left();
     try {
-      world.reportOf(rank).restored =
-          restoreStates(plan, *resumption.checkpoint(), rank, {self.device.get(), self.arena.begin});
+      world.reportOf(rank).restored = restoreStates(plan, *resumption.checkpoint(), rank, memoryOf(rank));
     } catch (const Damaged &problem) {
       say(problem.what());
       Request::raise(request.damaged, number + 1);
@@ -202,8 +199,7 @@ void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool isLast) {
   uint64_t more = step - done.step, skipped = scale ? scale->skipped() : done.step - done.applied;
   RunProgress progress{step, step - skipped, done.samples + more * globalBatch(plan)};
   std::optional<LossScaleState> state = scale ? std::optional(scale->state()) : std::nullopt;
-  saving.write(rank, {progress, resumption.seed(), state, &described}, values, {self.device.get(), self.arena.begin},
-               pulse, isLast);
+  saving.write(rank, {progress, resumption.seed(), state, &described}, values, memoryOf(rank), pulse, isLast);
 }
 
 void Crew::makeExecutors(int rank) {

@@ -47,6 +47,7 @@ private:
     std::thread thread;
   };
   Rank &own(int rank) { return ranks[rank - share.first]; }
+  RankMemory memoryOf(int rank) { return {own(rank).device.get(), own(rank).arena.begin, target.isHost}; }
   void runRank(int rank);
   /// Ends the job for the exception that is being handled, on the thread that threw it.
   void fail(int rank);
