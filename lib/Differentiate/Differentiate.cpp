@@ -266,6 +266,16 @@ struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
     assignRoles(function, forward);
     function.setName(kMicroBatch);
     Entry::make(function, Purpose::train);
+    for (Entry entry : Entry::all(module))
+      if (!entry.isTraining())
+        finishForward(entry.getFunction());
+  }
+
+  /// Of an entry without backward.
+  static void finishForward(func::FuncOp function) {
+    eraseStops(function);
+    for (Operation &op : function.front().without_terminator())
+      op.setAttr(kRole, RoleAttr::get(function.getContext(), Role::F));
   }
 
   /// They have done what they are for.

@@ -177,6 +177,8 @@ static FailureOr<unsigned> numberOf(exec::StateOp op, plan::PlanT &plan) {
   if (auto group = op.getGroupAttr())
     made.group = groupOf(plan, group);
   made.site = op.getSite();
+  if (op.getKind() == exec::StateKind::result)
+    made.elements = op.getElements();
   for (auto [i, known] : llvm::enumerate(plan.states))
     if (known->kind == made.kind && known->name == made.name && known->bucket == made.bucket &&
         known->group == made.group && known->site == made.site)

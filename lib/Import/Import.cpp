@@ -4,8 +4,10 @@
 // and shape arithmetic is evaluated, never built. Parameters are planned before any node is
 // imported, since a node reads the parameter that PyTorch had there, not the one the file names.
 #include "xlc/Import/Import.h"
-#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Entry.h"
 
+#include "EvaluationSums.h"
+#include "Inference.h"
 #include "InputFiles.h"
 #include "InputLimits.h"
 #include "Loss.h"
@@ -84,6 +86,8 @@ public:
     checkInputFiles(model, spec, forward, diagnostics);
     if (options.notes && options.raise)
       noteRaised(forward, *options.notes);
+    if (spec.eval && !addEvaluation(*result.module, plan))
+      return std::nullopt;
     describeParameters(model, plan, forward, result.parameters, diagnostics);
     result.absentConstants = std::move(absentConstants);
     result.sites = sites.list();
@@ -96,6 +100,53 @@ public:
   }
 
 private:
+  /// Reads the file again, as its model infers, and adds @evaluate to the module.
+  bool addEvaluation(ModuleOp module, const ParameterPlan &plan) {
+    std::optional<InferringNodes> inferring = makeInferring(model, plan, diagnostics);
+    if (!inferring)
+      return false;
+    std::vector<Node> training = std::exchange(model.nodes, std::move(inferring->nodes));
+    Spec infers = spec;
+    infers.dropsNothing = true;
+    Diagnostics errors([&](const Message &message) { // warnings were said when it was read the first time
+      if (message.severity == Severity::Error)
+        diagnostics.report(message);
+    });
+    FileDiagnostics again(model.path, errors);
+    ImportOptions quiet = options;
+    quiet.notes = nullptr;
+    ModelImport other(model, infers, quiet, *builder.getContext(), again);
+    other.unbound = unbound;
+    OwningOpRef<ModuleOp> apart = ModuleOp::create(builder.getUnknownLoc());
+    func::FuncOp made = other.importEvaluation(*apart, inferring->plan);
+    model.nodes = std::move(training);
+    if (!made)
+      return false;
+    made->remove();
+    module.push_back(made);
+    if (mlir::Attribute whole = (*apart)->getAttr(kWholeBatches))
+      module->setAttr(kWholeBatches, whole);
+    return true;
+  }
+
+  /// Null after a complaint.
+  func::FuncOp importEvaluation(ModuleOp module, const ParameterPlan &plan) {
+    Sites sites(model, spec.microBatch, /*dropsNothing=*/true, nullptr);
+    Importer importer(model, plan, sites, builder, diagnostics);
+    createFunction(module, plan);
+    if (!defineValues(importer, plan) || !importNodes(importer))
+      return {};
+    std::optional<LossValue> loss = findLoss(model, spec, importer.values, forward, builder, diagnostics);
+    if (!loss)
+      return {};
+    finishFunction(module, cut(*loss, plan));
+    if (!runPasses(module) || !addEvaluationSums(spec, forward, diagnostics) || diagnostics.hasErrors())
+      return {};
+    forward.setName(graph::kEvaluate);
+    graph::Entry::make(forward, graph::Purpose::evaluate);
+    return forward;
+  }
+
   /// func.func @forward(parameters..., inputs...), with the attributes of its arguments.
   void createFunction(ModuleOp module, const ParameterPlan &plan) {
     SmallVector<Type> types;

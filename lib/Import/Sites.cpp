@@ -9,22 +9,15 @@ using namespace xlc;
 using namespace xlc::onnx;
 
 Sites::Sites(const Model &model, int64_t rows, bool dropsNothing, const SitesElsewhere *elsewhere)
-    : rows(rows), isOff(dropsNothing), trains(findTraining(model)), elsewhere(elsewhere) {}
+    : rows(rows), lies(rows), isOff(dropsNothing), trains(findTraining(model)), elsewhere(elsewhere) {}
 
 int64_t Sites::add(const NodeImport &n, ArrayRef<int64_t> shape, std::optional<double> ratio) {
   sites.push_back({n.node.name, n.node.op, ratio, shape.vec()});
   return int64_t(sites.size()) - 1;
 }
 
-Sites::Rows Sites::ofArgument(BlockArgument argument) const {
-  graph::Argument what(argument);
-  if (!what.getInput() || what.getWholeOf())
-    return {};
-  return {shard::Layout::split(0, 1, rows), true, true};
-}
-
 /// Of a tensor of known elements.
-Sites::Rows Sites::ofShape(int64_t site, ArrayRef<int64_t> shape) const {
+SampleRows::Lie Sites::ofShape(int64_t site, ArrayRef<int64_t> shape) const {
   ArrayRef<int64_t> other;
   int64_t otherRows = elsewhere ? elsewhere->rows : 0;
   if (elsewhere && elsewhere->rows != rows && size_t(site) < elsewhere->sites.size())
@@ -38,71 +31,8 @@ Sites::Rows Sites::ofShape(int64_t site, ArrayRef<int64_t> shape) const {
   return {};
 }
 
-/// By the factor rule of the op, from the first operand that has rows.
-Sites::Rows Sites::infer(Operation *op) const {
-  Rows result;
-  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
-    const Rows &of = known.at(operand);
-    result.hasInput |= of.hasInput;
-    result.isKnown &= of.isKnown;
-  }
-  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
-    const Rows &of = known.at(operand);
-    if (!of.isKnown || !of.layout.isSplit())
-      continue;
-    std::optional<shard::Spread> spread = shard::spreadBatch(op, {unsigned(number), of.layout, rows});
-    if (!spread || spread->results.empty())
-      return {{}, false, true};
-    bool isSplit = spread->results[0].isSplit();
-    return {isSplit ? spread->results[0].summed() : shard::Layout(), true, isSplit};
-  }
-  return result;
-}
-
-/// Operands are visited before results, by a list: recursion would overflow the stack on a deep file.
-const Sites::Rows &Sites::rowsOf(Value value) {
-  SmallVector<Value> pending{value};
-  while (!pending.empty()) {
-    Value next = pending.back();
-    if (known.contains(next)) {
-      pending.pop_back();
-      continue;
-    }
-    auto argument = dyn_cast<BlockArgument>(next);
-    if (argument) {
-      known[next] = ofArgument(argument);
-      continue;
-    }
-    Operation *op = next.getDefiningOp();
-    size_t before = pending.size();
-    for (Value operand : op->getOperands())
-      if (!known.contains(operand))
-        pending.push_back(operand);
-    if (pending.size() > before)
-      continue;
-    Rows made = infer(op);
-    for (Value result : op->getResults())
-      known[result] = made;
-  }
-  return known.at(value);
-}
-
-/// The numbers of the samples, as an argument of the function that is being built.
-Value Sites::sampleInput(OpBuilder &builder) {
-  if (sample)
-    return sample;
-  auto function = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
-  auto type = RankedTensorType::get({rows}, builder.getI64Type());
-  SmallVector<NamedAttribute> attributes{
-      builder.getNamedAttr(graph::kInput, builder.getStringAttr(graph::kSampleInput)),
-      builder.getNamedAttr(graph::kSampleNumber, builder.getUnitAttr())};
-  unsigned number = function.getNumArguments();
-  (void)function.insertArgument(number, type, builder.getDictionaryAttr(attributes), function.getLoc());
-  return sample = function.getArgument(number);
-}
-
 /// The number of each element of a site, under the shape in which the dimension of the samples stands alone.
-Value Sites::index(NodeImport &n, const Rows &of, ArrayRef<int64_t> shape) {
+Value Sites::index(NodeImport &n, const SampleRows::Lie &of, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> sizes;
   int64_t samples = -1; // the dimension of the samples
   for (auto [d, size] : llvm::enumerate(shape)) {
@@ -134,7 +64,7 @@ Value Sites::index(NodeImport &n, const Rows &of, ArrayRef<int64_t> shape) {
   if (samples >= 0) {
     SmallVector<int64_t> alone(sizes.size(), 1);
     alone[samples] = rows;
-    Value number = f.broadcast(f.reshape(sampleInput(n.builder), alone), sizes);
+    Value number = f.broadcast(f.reshape(sampleInput(*n.builder.getInsertionBlock(), rows), alone), sizes);
     add(stride == 1 ? number : f.mul(number, (double)stride));
   }
   if (!index)
@@ -143,7 +73,7 @@ Value Sites::index(NodeImport &n, const Rows &of, ArrayRef<int64_t> shape) {
 }
 
 Value Sites::draw(NodeImport &n, int64_t site, Value like, ArrayRef<int64_t> shape, Places places) {
-  Rows of = like ? rowsOf(like) : ofShape(site, shape);
+  SampleRows::Lie of = like ? lies.of(like) : ofShape(site, shape);
   if (!of.isKnown)
     return n.fail("draws random numbers, and the rows of the batch cannot be followed to it"), Value();
   graph::Formula f(n.builder, n.loc, graph::Spelling::Plain);

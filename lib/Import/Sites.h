@@ -11,7 +11,7 @@
 #define XLC_IMPORT_SITES_H
 
 #include "Importer.h"
-#include "xlc/Factors/FactorRules.h"
+#include "SampleRows.h"
 
 namespace xlc::onnx {
 
@@ -43,25 +43,14 @@ public:
   mlir::Value draw(NodeImport &n, int64_t site, mlir::Value like, llvm::ArrayRef<int64_t> shape, Places places);
 
 private:
-  /// How the samples lie in a value: which dimension is cut into them (not split: none); nothing where that is unknown.
-  struct Rows {
-    shard::Layout layout;
-    bool isKnown = true;
-    bool hasInput = false; ///< it depends on an input
-  };
-  const Rows &rowsOf(mlir::Value value);
-  Rows infer(mlir::Operation *op) const;
-  Rows ofArgument(mlir::BlockArgument argument) const;
-  Rows ofShape(int64_t site, llvm::ArrayRef<int64_t> shape) const;
-  mlir::Value sampleInput(mlir::OpBuilder &builder);
-  mlir::Value index(NodeImport &n, const Rows &rows, llvm::ArrayRef<int64_t> shape);
+  SampleRows::Lie ofShape(int64_t site, llvm::ArrayRef<int64_t> shape) const;
+  mlir::Value index(NodeImport &n, const SampleRows::Lie &of, llvm::ArrayRef<int64_t> shape);
 
   int64_t rows;
+  SampleRows lies;
   std::vector<Site> sites;
   bool isOff, trains;
   const SitesElsewhere *elsewhere;
-  llvm::DenseMap<mlir::Value, Rows> known;
-  mlir::Value sample;
 };
 
 } // namespace xlc::onnx

@@ -88,11 +88,25 @@ void ProgramBuilder::addPersistentBuffers() {
     for (auto [i, member] : llvm::enumerate(bucket.getMembers()))
       memberOf[member] = {bucket.getSymNameAttr(), i};
   }
+  if (!trains())
+    return addSums();
   groupCount = groups.size(), hasLossScale = module->hasAttr(graph::kLossScale);
   scalars = addBuffer("scalars", Cause::workspace, kSlotBytes * (std::size(scalarNames) + groupCount), true);
 }
 
+/// The host reads them when the step has ended, so they lie where nothing else does.
+void ProgramBuilder::addSums() {
+  int64_t bytes = 0;
+  for (StringAttr name : timeline.listSums()) {
+    sums[name] = bytes;
+    bytes += llvm::alignTo(graph::getByteSize(timeline.findSum(name)), kSlotBytes);
+  }
+  scalars = addBuffer("sums", Cause::workspace, bytes, true);
+}
+
 exec::PlaceAttr ProgramBuilder::scalar(StringRef name) {
+  if (!trains())
+    return place(scalars, sums.find(actions.getStringAttr(name))->second);
   return place(scalars, kSlotBytes * (llvm::find(scalarNames, name) - std::begin(scalarNames)));
 }
 
@@ -312,16 +326,20 @@ void ProgramBuilder::reduceScatter(BucketMemory &bucket, bool adds) {
     bucket.grads = -1;
 }
 
-Type ProgramBuilder::scalarType(StringRef name) {
+RankedTensorType ProgramBuilder::scalarType(StringRef name) {
+  if (!trains())
+    return timeline.findSum(name);
   if (name == sched::kLossCount) // a number of targets, or a sum of weights
-    return cast<RankedTensorType>(symbols.lookup<func::FuncOp>("scalars").getArgumentTypes()[1]).getElementType();
-  return name == sched::kSumSquares ? Type(actions.getF64Type()) : Type(actions.getF32Type());
+    return cast<RankedTensorType>(symbols.lookup<func::FuncOp>("scalars").getArgumentTypes()[1]);
+  return RankedTensorType::get({}, name == sched::kSumSquares ? Type(actions.getF64Type()) : actions.getF32Type());
 }
 
 void ProgramBuilder::translate(sched::AllReduceScalarsOp reduce) {
   for (Attribute name : reduce.getScalars()) {
     StringRef text = cast<StringAttr>(name).getValue();
-    exchange(Kind::all_reduce, text.drop_front(), reduce.getGroup(), scalar(text), scalar(text), 1, scalarType(text));
+    RankedTensorType type = scalarType(text);
+    exchange(Kind::all_reduce, text.drop_front(), reduce.getGroup(), scalar(text), scalar(text), type.getNumElements(),
+             type.getElementType());
   }
 }
 
@@ -348,9 +366,13 @@ void ProgramBuilder::createStates() {
   auto number = [&](StateKind kind, StringRef name, Beginning begins, exec::PlaceAttr place) {
     create(kind, name, {}, {}, false, 1, f32, begins, place);
   };
-  if (hasScalars)
+  for (auto [name, offset] : sums) {
+    RankedTensorType type = timeline.findSum(name);
+    create(StateKind::result, name.getValue().drop_front(), {}, {}, false, type.getNumElements(), type.getElementType(),
+           Beginning::nothing, scalar(name));
+  }
+  if (hasScalars) {
     number(StateKind::result, runtime::kLossResult, Beginning::nothing, scalar("@loss"));
-  if (hasScalars && trains()) {
     number(StateKind::result, runtime::kNormResult, Beginning::nothing, scalar("@norm"));
     number(StateKind::counter, runtime::kAppliedCounter, Beginning::one, stepNumber(0, StepNumber::Applied));
   }

@@ -96,6 +96,7 @@ private:
 
   const RunForm &formOf(sched::RunOp run, mlir::func::FuncOp function);
   void addPersistentBuffers();
+  void addSums();
   void begin();
   void endBegin();
   int64_t shards() { return timeline.getMesh().getShards(); }
@@ -116,8 +117,6 @@ private:
   void translate(sched::ZeroScalarsOp);
   void translate(sched::AllReduceScalarsOp);
   void translate(sched::ScalarsOp);
-  /// The same in a program that does not train: the loss alone.
-  void translateLoss(mlir::func::FuncOp source);
   void translate(sched::UpdateOp);
   void createBuffers();
   /// The table of what outlives a step.
@@ -141,8 +140,8 @@ private:
   Piece gradientPiece(BucketMemory &bucket, bool whole);
   void openGradients(BucketMemory &bucket);
   mlir::func::FuncOp zeros(mlir::RankedTensorType type, llvm::StringRef name);
-  /// The element type of a scalar.
-  mlir::Type scalarType(llvm::StringRef name);
+  /// The type of a scalar, or of a sum of the timeline.
+  mlir::RankedTensorType scalarType(llvm::StringRef name);
   void runFunction(mlir::func::FuncOp function, const llvm::Twine &text, llvm::ArrayRef<mlir::Attribute> places,
                    bool first);
   mlir::func::FuncOp makeKernel(const std::string &name, exec::KernelKind kind, llvm::ArrayRef<mlir::Type> inputs,
@@ -172,7 +171,8 @@ private:
   llvm::MapVector<int64_t, int64_t> sites;           ///< buffers, by the number of a site
   SharedByStages &shared;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, RunForm> forms; ///< by unit and function
-  int64_t scalars = -1, groupCount = 0;
+  int64_t scalars = -1, groupCount = 0;                ///< of one that evaluates: the buffer of its sums
+  llvm::MapVector<mlir::StringAttr, int64_t> sums;     ///< where they lie in it
   bool hasLossScale = false;
   llvm::SmallVector<runtime::StepNumber, 2> stepNumbers; ///< that a step has once and the program reads
   bool hasScalars = false;                               ///< whether loss and norm are worked out

@@ -105,8 +105,7 @@ void ProgramBuilder::openGradients(BucketMemory &bucket) {
 void ProgramBuilder::translate(sched::ZeroScalarsOp zero) {
   for (Attribute attribute : zero.getScalars()) {
     StringRef name = cast<StringAttr>(attribute).getValue();
-    auto type = RankedTensorType::get({}, scalarType(name));
-    func::FuncOp function = zeros(type, ("zero_" + name.drop_front()).str());
+    func::FuncOp function = zeros(scalarType(name), ("zero_" + name.drop_front()).str());
     runFunction(function, "clear " + name.drop_front(), {scalar(name)}, true);
   }
 }
@@ -151,8 +150,6 @@ void ProgramBuilder::translate(sched::NormOp norm) {
 void ProgramBuilder::translate(sched::ScalarsOp op) {
   hasScalars = true;
   auto source = module.lookupSymbol<func::FuncOp>(op.getFunction());
-  if (!trains())
-    return translateLoss(source);
   auto forEachGroup = [&](auto values) {
     SmallVector<typename decltype(values)::value_type> all(values.take_front(2));
     for (int64_t i = 0; i < groupCount; ++i)
@@ -184,18 +181,6 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
     places.push_back(stepNumber(i, StepNumber::Applied));
   }
   runFunction(function, "scalars", places, true);
-}
-
-void ProgramBuilder::translateLoss(func::FuncOp source) {
-  SmallVector<Type> inputs(source.getArgumentTypes()), results(source.getResultTypes());
-  auto function =
-      cachedKernel("step_loss", exec::KernelKind::loop, inputs, results, {0}, [&](OpBuilder &b, Block &block) {
-        IRMapping mapping;
-        mapping.map(source.getArguments(), block.getArguments());
-        for (Operation &inside : source.front())
-          b.clone(inside, mapping);
-      });
-  runFunction(function, "loss", {scalar(sched::kLossSum), scalar(sched::kLossCount), scalar("@loss")}, true);
 }
 
 /// Where there is a master, it is what moves; what units read is rounded from it.

@@ -11,6 +11,7 @@
 #include "xlc/Phases/PlanOfStates.h"
 #include "xlc/Runtime/Kernel.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
@@ -111,17 +112,18 @@ std::string absolute(StringRef path) {
 }
 
 /// Where the rows of an input come from, by the name of its data.
-void describeSource(const Spec &spec, StringRef name, plan::InputT &made) {
-  const RowsSpec &rows = spec.data.train;
+plan::InputDataT describeSource(const Spec &spec, const RowsSpec &rows, StringRef name) {
+  plan::InputDataT made;
   made.path = dataPath(rows, name);
   if (!rows.stream)
-    return;
+    return made;
   if (name == rows.stream->input)
     made.source = plan::InputSource::Tokens;
   else if (name == rows.stream->labels)
     made.source = spec.predictsNextToken(*rows.stream) ? plan::InputSource::NextTokens : plan::InputSource::Tokens;
   else if (auto number = rows.stream->fill.find(name.str()); number != rows.stream->fill.end())
     made.source = plan::InputSource::Fill, made.fill = number->second;
+  return made;
 }
 
 plan::TokenType typeOf(TokenStreamSpec::Type type) {
@@ -140,21 +142,51 @@ plan::TokenType typeOf(TokenStreamSpec::Type type) {
   llvm_unreachable("all types are named");
 }
 
+/// Of the inputs of the plan.
+std::unique_ptr<plan::DatasetT> describeRows(const Spec &spec, const RowsSpec &rows, const plan::PlanT &plan) {
+  auto dataset = std::make_unique<plan::DatasetT>();
+  dataset->folder = absolute(rows.folder);
+  for (const auto &input : plan.inputs)
+    dataset->inputs.push_back(std::make_unique<plan::InputDataT>(
+        input->samples ? plan::InputDataT()
+                       : describeSource(spec, rows, input->whole_of.empty() ? input->name : input->whole_of)));
+  if (!rows.stream)
+    return dataset;
+  dataset->stream = std::make_unique<plan::TokenStreamT>();
+  dataset->stream->type = typeOf(rows.stream->type);
+  for (const std::string &file : rows.stream->files)
+    dataset->stream->files.push_back(absolute(file));
+  return dataset;
+}
+
 void describeData(const Compilation &compilation, plan::PlanT &plan) {
   const DataSpec &data = compilation.spec.data;
-  plan.dataset = std::make_unique<plan::DatasetT>();
-  plan.dataset->folder = absolute(data.train.folder);
+  plan.dataset = describeRows(compilation.spec, data.train, plan);
   plan.dataset->shuffle = data.shuffles, plan.dataset->drop = data.end == DataSpec::End::Drop;
   plan.dataset->seed = data.seed;
   for (auto program : exec::programsOf(*compilation.module))
     plan.dataset->ahead =
         std::max<uint64_t>(plan.dataset->ahead, readAheadOf(program, compilation.spec.ranks()).bytes());
-  if (!data.train.stream)
+  if (compilation.spec.eval)
+    plan.validation = describeRows(compilation.spec, data.validation, plan);
+}
+
+void describeEvaluation(const Spec &spec, ModuleOp module, plan::PlanT &plan) {
+  if (!spec.eval)
     return;
-  plan.dataset->stream = std::make_unique<plan::TokenStreamT>();
-  plan.dataset->stream->type = typeOf(data.train.stream->type);
-  for (const std::string &file : data.train.stream->files)
-    plan.dataset->stream->files.push_back(absolute(file));
+  const EvalSpec &given = *spec.eval;
+  plan.evaluation = std::make_unique<plan::EvaluationT>();
+  for (const runtime::Metric &metric : given.metrics)
+    plan.evaluation->metrics.push_back(metric.name());
+  if (given.average)
+    plan.evaluation->average = uint8_t(*given.average);
+  plan.evaluation->every_steps = (uint64_t)given.everySteps.value_or(0), plan.evaluation->by_epoch = given.everyEpoch;
+  EvalSpec::Best judged = given.best.value_or(EvalSpec::Best());
+  plan.evaluation->judged = judged.metric, plan.evaluation->keeps_best = given.best.has_value();
+  plan.evaluation->smallest = judged.isSmallest.value_or(runtime::findMetric(judged.metric)->row().isBestSmall);
+  plan.evaluation->whole_batches = module->hasAttr(kWholeBatches);
+  if (given.stop)
+    plan.evaluation->patience = (uint64_t)given.stop->patience, plan.evaluation->min_delta = given.stop->minDelta;
 }
 
 void describeCheckpoints(const Spec &spec, plan::PlanT &plan) {
@@ -182,30 +214,29 @@ void describeCheckpoints(const Spec &spec, plan::PlanT &plan) {
   }
 }
 
+std::unique_ptr<plan::InputT> describeInput(BlockArgument value) {
+  graph::Argument argument(value);
+  auto type = cast<RankedTensorType>(value.getType());
+  auto made = std::make_unique<plan::InputT>();
+  made->name = argument.getInput().str(), made->element = elementOf(type.getElementType());
+  made->row_shape.assign(type.getShape().begin() + 1, type.getShape().end());
+  if (std::optional<int64_t> limit = argument.getLimit())
+    made->has_limit = true, made->limit = *limit;
+  if (std::optional<int64_t> ignored = argument.getIgnored())
+    made->has_ignore = true, made->ignore = *ignored;
+  if (StringAttr part = argument.getWholeOf())
+    made->whole_of = part.getValue().str();
+  made->unread = argument.isUnread(), made->samples = argument.isSampleNumber();
+  return made;
+}
+
+/// Of all entries; what several read is the same input.
 void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
-  func::FuncOp function = graph::Entry::find(*compilation.unpartitioned, graph::Purpose::train).getFunction();
-  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    graph::Argument argument(function, i);
-    StringAttr name = argument.getInput();
-    if (!name)
-      continue;
-    auto type = cast<RankedTensorType>(function.getArgument(i).getType());
-    auto made = std::make_unique<plan::InputT>();
-    made->name = name.getValue().str(), made->element = elementOf(type.getElementType());
-    made->row_shape.assign(type.getShape().begin() + 1, type.getShape().end());
-    if (std::optional<int64_t> limit = argument.getLimit())
-      made->has_limit = true, made->limit = *limit;
-    if (std::optional<int64_t> ignored = argument.getIgnored())
-      made->has_ignore = true, made->ignore = *ignored;
-    if (StringAttr part = argument.getWholeOf())
-      made->whole_of = part.getValue().str();
-    made->unread = argument.isUnread();
-    if (argument.isSampleNumber())
-      made->source = plan::InputSource::SampleNumber;
-    else
-      describeSource(compilation.spec, made->whole_of.empty() ? name.getValue() : StringRef(made->whole_of), *made);
-    plan.inputs.push_back(std::move(made));
-  }
+  llvm::StringSet<> known;
+  for (graph::Entry entry : graph::Entry::all(*compilation.unpartitioned))
+    for (BlockArgument value : entry.getFunction().getArguments())
+      if (StringAttr name = graph::Argument(value).getInput(); name && known.insert(name.getValue()).second)
+        plan.inputs.push_back(describeInput(value));
 }
 
 /// Axis by axis; dp has a row even where it moves nothing.
@@ -284,6 +315,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   describeLossScale(module, *plan);
   describeInputs(compilation, *plan);
   describeData(compilation, *plan);
+  describeEvaluation(compilation.spec, module, *plan);
   describeCheckpoints(compilation.spec, *plan);
   describeTraffic(module, *plan);
   return plan;

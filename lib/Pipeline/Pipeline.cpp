@@ -47,6 +47,14 @@ std::optional<std::string> xlc::findMisfit(const PipelineSchedule &schedule, con
   return std::nullopt;
 }
 
+PipelineOrder xlc::makeForwardOrder(const PipelineSchedule &schedule, const PipelineShape &shape) {
+  PipelineOrder order(shape.ranks);
+  for (int64_t microBatch = 0; microBatch < shape.microBatches; ++microBatch)
+    for (int64_t chunk = 0; chunk < shape.chunks(); ++chunk)
+      order[schedule.rankOf(shape, chunk)].push_back({SlotKind::F, chunk, microBatch});
+  return order;
+}
+
 PipelineOrder xlc::makeOrder(const PipelineSchedule &schedule, const PipelineShape &shape) {
   PipelineOrder order;
   for (int64_t rank = 0; rank < shape.ranks; ++rank)

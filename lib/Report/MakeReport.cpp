@@ -150,6 +150,9 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &targ
     GroupReport &group = report.groups.emplace_back();
     group.stage = program.getStage();
     group.memory = reportMemory(program, spec.precision.isMixed());
+    for (exec::ProgramOp other : exec::programsOf(module, graph::Purpose::evaluate))
+      if (other.getStage() == program.getStage())
+        group.memory.evaluation = other.getLowerBound();
     group.memory.outside = target.outsideOf(spec.device, group.memory.arena, spec.ranks(),
                                             target.outsideLinesOf(program, spec.isDeterministic));
     group.memory.data = int64_t(readAheadOf(program, spec.ranks()).bytes());

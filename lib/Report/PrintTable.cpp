@@ -99,6 +99,8 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
   for (auto [cause, bytes] : llvm::enumerate(memory.byCause))
     table.bytes(exec::stringifyCause((exec::Cause)cause), bytes, describeTypes(memory.byType[cause]));
   table.bytes("gaps", memory.gaps(), llvm::formatv("height / lower bound {0:f4}", memory.heightOverLowerBound()).str());
+  if (memory.evaluation)
+    table.bytes("evaluation", *memory.evaluation, "in the same arena, at the peak of an evaluation");
   table.bytes("arena", memory.arena, "one allocation");
   bool isOne = memory.outside.size() == 1;
   table.bytes("outside", sumOf(memory.outside), (isOne ? memory.outside.front().name + "; " : "") + "not planned");

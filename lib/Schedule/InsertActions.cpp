@@ -1,4 +1,4 @@
-// From the entry that trains to one timeline per pipeline stage: the schedule gives the order of slots, the borders
+// From entries to one timeline per pipeline stage and purpose: the schedule gives the order of slots, the borders
 // between stages give the messages, buckets give what is gathered and reduced (StageTimeline.cpp).
 #include "StageTimeline.h"
 #include "xlc/Dialect/Graph/Entry.h"
@@ -18,27 +18,42 @@ struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
   using InsertActionsPassBase::InsertActionsPassBase;
 
   void runOnOperation() override {
-    Step step;
-    step.module = getOperation();
-    step.entry = graph::Entry::find(step.module, graph::Purpose::train);
-    if (!step.entry)
-      return;
-    if (failed(understand(step)))
-      return signalPassFailure();
-    OpBuilder builder = OpBuilder::atBlockEnd(step.module.getBody());
-    int64_t pp = step.mesh.getPp();
-    for (int64_t stage = 0; stage < pp; ++stage) {
-      std::string name = pp > 1 ? "train_" + std::to_string(stage) : "train";
-      auto timeline = TimelineOp::create(builder, step.entry.getFunction().getLoc(), name, stage, microBatches);
-      timeline.getBody().emplaceBlock();
-      buildTimeline(step, timeline);
-    }
-    step.entry.getFunction().erase();
-    if (func::FuncOp update = graph::findUpdate(step.module))
+    int64_t messages = 0;
+    for (graph::Entry entry : graph::Entry::all(getOperation()))
+      if (failed(insert(entry, messages)))
+        return signalPassFailure();
+    if (func::FuncOp update = graph::findUpdate(getOperation()))
       update.erase();
   }
 
 private:
+  /// `messages`: how many there are before those of this purpose.
+  LogicalResult insert(graph::Entry entry, int64_t &messages) {
+    Step step;
+    step.module = getOperation(), step.entry = entry, step.firstMessage = messages;
+    if (failed(understand(step)))
+      return failure();
+    messages += int64_t(step.transfers.size());
+    OpBuilder builder = OpBuilder::atBlockEnd(step.module.getBody());
+    int64_t pp = step.mesh.getPp();
+    std::string name = stringifyPurpose(entry.getPurpose()).str();
+    SmallVector<Attribute> sums, types;
+    for (OpOperand *sum : entry.getSums()) {
+      sums.push_back(builder.getStringAttr("@" + entry.getSumName(*sum).getValue()));
+      types.push_back(TypeAttr::get(sum->get().getType()));
+    }
+    auto orNone = [&](ArrayRef<Attribute> list) { return list.empty() ? ArrayAttr() : builder.getArrayAttr(list); };
+    for (int64_t stage = 0; stage < pp; ++stage) {
+      auto timeline = TimelineOp::create(builder, entry.getFunction().getLoc(),
+                                         pp > 1 ? name + "_" + std::to_string(stage) : name, stage, microBatches,
+                                         entry.getPurpose(), orNone(sums), orNone(types));
+      timeline.getBody().emplaceBlock();
+      buildTimeline(step, timeline);
+    }
+    entry.getFunction().erase();
+    return success();
+  }
+
   LogicalResult understand(Step &step) {
     step.mesh = dist::getMesh(step.module);
     int64_t pp = step.mesh.getPp();
@@ -51,7 +66,8 @@ private:
       return step.module.emitError() << "schedule '" << schedule.getValue() << "' with pp = " << pp
                                      << " does not fit the stages";
     step.runs = findRuns(step.entry, step.schedule->splitsBackward);
-    step.order = makeOrder(*step.schedule, step.shape);
+    step.order = step.entry.isTraining() ? makeOrder(*step.schedule, step.shape)
+                                         : makeForwardOrder(*step.schedule, step.shape);
     step.times = simulate(*step.schedule, step.shape, step.order, SlotTimes());
     step.transfers = orderTransfers(findHops(step.runs, *step.schedule, step.shape), step.order, step.times);
     step.buckets = llvm::to_vector(step.module.getOps<BucketOp>());

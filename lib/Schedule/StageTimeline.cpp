@@ -41,7 +41,7 @@ graph::Role roleOf(SlotKind kind) {
 class TimelineBuilder {
 public:
   TimelineBuilder(const Step &step, TimelineOp timeline)
-      : step(step), stage(timeline.getStage()), loc(timeline.getLoc()),
+      : step(step), timeline(timeline), stage(timeline.getStage()), loc(timeline.getLoc()),
         actions(OpBuilder::atBlockEnd(&timeline.getBody().front())), values(step.microBatches) {
     for (BucketOp bucket : step.buckets)
       if (isOnStage(bucket, stage))
@@ -56,6 +56,8 @@ public:
     findCompletions();
     for (auto [i, item] : llvm::enumerate(items))
       item.run ? insertRun(i) : insertTransfer(item);
+    if (!step.entry.isTraining())
+      return insertSums(timeline.listSums());
     insertTiedReductions();
     insertUpdate();
   }
@@ -90,8 +92,11 @@ private:
   void insertTiedReductions();
   void insertUpdate();
   void insertScalars(ArrayRef<BucketOp> trained);
+  dist::GroupAttr holdersOfLoss() const;
+  void insertSums(ArrayRef<StringAttr> sums);
 
   const Step &step;
+  TimelineOp timeline;
   int64_t stage;
   Location loc;
   OpBuilder actions;
@@ -158,9 +163,9 @@ void TimelineBuilder::insertTransfer(const Item &item) {
   Value &value = values[item.microBatch][hop.value];
   auto number = [&](int64_t value) { return actions.getI64IntegerAttr(value); };
   if (step.rankOf(hop.from) == stage)
-    act<SendOp>(value, number(item.transfer->number), number(step.rankOf(hop.to)), number(item.microBatch));
+    act<SendOp>(value, number(step.firstMessage + item.transfer->number), number(step.rankOf(hop.to)), number(item.microBatch));
   else
-    value = act<ReceiveOp>(hop.value.getType(), number(item.transfer->number), number(step.rankOf(hop.from)),
+    value = act<ReceiveOp>(hop.value.getType(), number(step.firstMessage + item.transfer->number), number(step.rankOf(hop.from)),
                            number(item.microBatch));
 }
 
@@ -278,18 +283,34 @@ void TimelineBuilder::insertScalars(ArrayRef<BucketOp> trained) {
   if (!missing.empty())
     act<ZeroScalarsOp>(actions.getStrArrayAttr(missing));
   dist::MeshAttr mesh = step.mesh;
-  dist::GroupAttr losses = dist::GroupAttr::dataParallel(mesh), squares = dist::GroupAttr::shards(mesh);
+  dist::GroupAttr squares = dist::GroupAttr::shards(mesh);
   if (mesh.getTp() > 1)
     squares = squares.with(dist::Axis::world, dist::GroupAttr::tensorParallel(mesh.getContext(), mesh.getTp()));
   if (isPipeline()) {
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, mesh.getPp()));
-    losses = losses.across(dist::Axis::world, all);
     squares = squares.across(dist::Axis::world, all);
   }
   if (mesh.getDp() > 1 || isPipeline())
-    act<AllReduceScalarsOp>(actions.getStrArrayAttr({kLossSum, kLossCount}), losses);
+    act<AllReduceScalarsOp>(actions.getStrArrayAttr({kLossSum, kLossCount}), holdersOfLoss());
   if (mesh.getRanks() > 1)
     act<AllReduceScalarsOp>(actions.getStrArrayAttr({kSumSquares}), squares);
+}
+
+/// The ranks that hold a part of the loss, or of another sum over the rows, on one tp index.
+dist::GroupAttr TimelineBuilder::holdersOfLoss() const {
+  dist::GroupAttr replicas = dist::GroupAttr::dataParallel(step.mesh);
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, step.mesh.getPp()));
+  return isPipeline() ? replicas.across(dist::Axis::world, all) : replicas;
+}
+
+/// What an evaluation comes to, over all ranks that hold a part of it.
+void TimelineBuilder::insertSums(ArrayRef<StringAttr> sums) {
+  SmallVector<Attribute> missing, all(sums.begin(), sums.end());
+  llvm::copy_if(all, std::back_inserter(missing), [&](Attribute name) { return !written.contains(name); });
+  if (!missing.empty())
+    act<ZeroScalarsOp>(actions.getArrayAttr(missing));
+  if (step.mesh.getDp() > 1 || isPipeline())
+    act<AllReduceScalarsOp>(actions.getArrayAttr(all), holdersOfLoss());
 }
 
 /// How many ranks count the same elements: replicas over tp, times tied copies.

@@ -17,6 +17,7 @@ struct Step {
   PipelineOrder order;
   PipelineTimes times;
   std::vector<Transfer> transfers;
+  int64_t firstMessage = 0; ///< the number of the first of them
   llvm::SmallVector<sched::BucketOp> buckets;
   llvm::DenseMap<mlir::Attribute, sched::BucketOp> bucketOf; ///< by parameter
   const PipelineSchedule *schedule = nullptr;

@@ -20,8 +20,12 @@ std::vector<UnitRun> xlc::findRuns(graph::Entry entry, bool splitsBackward) {
   auto module = function->getParentOfType<ModuleOp>();
   Builder builder(function.getContext());
   DenseMap<Value, Attribute> named; // returned value -> where it is stored
-  named[entry.getLoss().get()] = builder.getStringAttr(sched::kLossSum);
-  named[entry.getCount().get()] = builder.getStringAttr(sched::kLossCount);
+  if (entry.isTraining()) {
+    named[entry.getLoss().get()] = builder.getStringAttr(sched::kLossSum);
+    named[entry.getCount().get()] = builder.getStringAttr(sched::kLossCount);
+  }
+  for (OpOperand *sum : entry.getSums())
+    named[sum->get()] = builder.getStringAttr("@" + entry.getSumName(*sum).getValue());
   for (OpOperand *buffer : entry.getBuffers())
     named[buffer->get()] = entry.getBufferName(*buffer);
   for (OpOperand *gradient : entry.getGradients())

@@ -7,8 +7,8 @@
 //                a shard keeps `summed` from earlier micro-batches while the whole is `partial` again
 //                once summed over dp, and then only: over tensor-parallel partial sums, over stages that share it
 //
-// A timeline that does not train leaves nothing behind but its loss: it has no gradients, and changes neither
-// parameters nor running averages.
+// A timeline that does not train leaves nothing behind but its sums, each of all ranks: it has no gradients, and changes
+// neither parameters nor running averages.
 #include "Messages.h"
 #include "UnchangedState.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -80,10 +80,21 @@ public:
       else if (state.isStale)
         return timeline.emitOpError() << "ends before the updated slices of bucket '" << name.getValue()
                                       << "' are gathered";
-    return checkComplete();
+    return failed(checkSums()) ? failure() : checkComplete();
   }
 
 private:
+  /// What evaluating comes to is there, from all ranks that have a part of it.
+  LogicalResult checkSums() {
+    for (StringAttr name : timeline.listSums()) {
+      if (scalarStores.lookup(name) == 0)
+        return timeline.emitOpError() << "never makes its sum " << name;
+      if (mesh().getDp() * mesh().getPp() > 1 && !reducedScalars.contains(name))
+        return timeline.emitOpError() << "ends before its sum " << name << " is summed over all ranks";
+    }
+    return success();
+  }
+
   bool trains() { return timeline.getPurpose() == graph::Purpose::train; }
   bool isTrained(const BucketState &state) { return (int64_t)const_cast<BucketState &>(state).op.getGroup() >= 0; }
   dist::MeshAttr mesh() { return timeline.getMesh(); }
@@ -295,14 +306,12 @@ private:
   LogicalResult check(ScalarsOp scalars) {
     Builder builder(scalars.getContext());
     for (StringRef name : {kLossSum, kLossCount, kSumSquares}) {
-      if (name == kSumSquares && !trains())
-        continue;
       bool isShared = mesh().getDp() * mesh().getPp() * (name == kSumSquares ? mesh().getTp() : 1) > 1;
       if (isShared && !reducedScalars.contains(builder.getStringAttr(name)))
         return scalars.emitOpError() << "uses " << name << " before it is summed over all ranks";
     }
     for (auto &[name, state] : buckets)
-      if (trains() && isTrained(state) && !state.isCounted)
+      if (isTrained(state) && !state.isCounted)
         return scalars.emitOpError() << "uses a norm without bucket '" << name.getValue() << "'";
     hasScalars = true;
     return success();

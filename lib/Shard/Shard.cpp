@@ -53,6 +53,25 @@ std::optional<bool> splitsSequence(const SequenceFinding &finding, const ShardOp
 
 } // namespace
 
+/// Another entry, whose parameters lie as the one that trains has them.
+static bool partitionLikewise(Entry entry, Entry trained, const ShardOptions &options, bool splitSequence,
+                              Diagnostics &diagnostics) {
+  func::FuncOp function = entry.getFunction();
+  if (!haveRules(function, options, diagnostics))
+    return false;
+  Stream stream = findStream(function, options.tp);
+  if (!splitSequence)
+    stream.replicate();
+  Problem problem(function, options.tp, std::move(stream));
+  for (BlockArgument argument : trained.getFunction().getArguments()) {
+    auto layout = trained.getFunction().getArgAttrOfType<dist::LayoutAttr>(argument.getArgNumber(), dist::kLayout);
+    BlockArgument own = layout ? entry.findParameter(Argument(argument).getParameter()) : BlockArgument();
+    if (own)
+      problem.parameters[own] = Layout::split(layout.getDim(), layout.getOuter(), layout.getGroup().size());
+  }
+  return writeProven(problem, options, diagnostics);
+}
+
 bool shard::partition(ModuleOp module, const ShardOptions &options, Diagnostics &diagnostics) {
   func::FuncOp function = Entry::find(module, Purpose::train).getFunction();
   if (options.tp == 1 || !function)
@@ -77,7 +96,13 @@ bool shard::partition(ModuleOp module, const ShardOptions &options, Diagnostics 
                     Severity::Warning));
     return true;
   }
-  return writeProven(problem, options, diagnostics);
+  if (!writeProven(problem, options, diagnostics))
+    return false;
+  Entry trained = Entry::find(module, Purpose::train);
+  for (Entry entry : Entry::all(module))
+    if (!entry.isTraining() && !partitionLikewise(entry, trained, options, *splitSequence, diagnostics))
+      return false;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

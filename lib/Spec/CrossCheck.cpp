@@ -236,6 +236,7 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"tie"}, checkTies},
       {{"data", "loss"}, checkData},
       {{"checkpoint", "target"}, checkCheckpoint},
+      {{"eval", "checkpoint"}, checkEval},
       {{"cluster"}, checkDevice},
       {{"target", "cluster", "runtime.overlap", "runtime.weight_gradients"}, checkWeightGradients},
       {{"cluster", "dp", "pp", "tp"}, checkNodes},

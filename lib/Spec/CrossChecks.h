@@ -29,6 +29,8 @@ void checkClipping(Spec &spec, SpecErrors &errors);
 // CheckData.cpp: what is trained and evaluated on, and where checkpoints go
 void checkData(Spec &spec, SpecErrors &errors);
 void checkCheckpoint(Spec &spec, SpecErrors &errors);
+// CheckEval.cpp: what evaluations tell, and what follows from them
+void checkEval(Spec &spec, SpecErrors &errors);
 
 // CheckDevices.cpp: what the devices of the cluster have and do
 void checkDevice(Spec &spec, SpecErrors &errors);

@@ -83,7 +83,7 @@ const Key rows[] = {
    "1}`.", nullptr, true},
   {"data.train.fill.*", Kind::Number, any, "", "none", "That number.", setFill<&DataSpec::train>, true},
   {"data.validation", Kind::Folder, any, "", "none",
-   "As `data.train`, of what is evaluated on. It is checked, and no program reads it yet.",
+   "As `data.train`, of what is evaluated on (`eval`): in order, each row once.",
    setFolder<&DataSpec::validation>},
   {"data.validation.*", Kind::NpyFile, any, "", "none", "As `data.train.*`.", setFile<&DataSpec::validation>},
   {"data.validation.tokens", Kind::Files, any, "", "none",

@@ -295,7 +295,7 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.target = v.text; }},
 };
 
-// Behind those of data and of checkpoints (DataKeys.cpp, CheckpointKeys.cpp).
+// Behind those of data, evaluation and checkpoints (DataKeys.cpp, EvalKeys.cpp, CheckpointKeys.cpp).
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
 const Key lastRows[] = {
   {"runtime", Kind::Section, any, "", "", "How the program runs.", nullptr},
@@ -333,6 +333,7 @@ ArrayRef<Key> keyTable() {
   static const std::vector<Key> all = [] {
     std::vector<Key> joined(std::begin(table), std::end(table));
     append_range(joined, dataKeys());
+    append_range(joined, evalKeys());
     append_range(joined, checkpointKeys());
     append_range(joined, lastRows);
     // How parameters are updated comes before precision.

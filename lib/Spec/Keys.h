@@ -91,8 +91,9 @@ Device describedDevice();
 
 /// The rows of OptimizerKeys.cpp.
 llvm::ArrayRef<Key> optimizerKeys();
-/// The rows below `data` (DataKeys.cpp) and `checkpoint` (CheckpointKeys.cpp).
+/// The rows below `data` (DataKeys.cpp), `eval` (EvalKeys.cpp) and `checkpoint` (CheckpointKeys.cpp).
 llvm::ArrayRef<Key> dataKeys();
+llvm::ArrayRef<Key> evalKeys();
 llvm::ArrayRef<Key> checkpointKeys();
 
 /// All rows, in the order of the documentation.

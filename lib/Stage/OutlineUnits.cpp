@@ -1,6 +1,7 @@
 // From one long function to unit functions and calls on them.
 //
 //   @micro_batch:   embed_F  layer_F  layer_F  head_F | head_B  layer_B  layer_B  embed_B
+//   @evaluate:      embed_E  layer_E  layer_E  head_E
 //
 // A section is what one unit does in one pass. Sections are cut out in the order of their first op, but after those
 // that they need: where the user cuts a unit in the middle, contributions to one gradient may be added up before all
@@ -21,7 +22,7 @@ using namespace xlc::graph;
 
 namespace {
 
-enum class Half { F, B, I, W };
+enum class Half { F, B, I, W, E }; ///< E: forward of an entry that evaluates
 
 struct Section {
   ModelUnitAttr unit;
@@ -32,7 +33,7 @@ struct Section {
 };
 
 std::string nameOf(const Section &section) {
-  return (section.unit.getClassName().getValue() + "_" + StringRef("FBIW").substr(int(section.half), 1)).str();
+  return (section.unit.getClassName().getValue() + "_" + StringRef("FBIWE").substr(int(section.half), 1)).str();
 }
 
 /// Two parameters may have one gradient: the biases of two branches that are added. Each gets a value of its own, since
@@ -57,7 +58,7 @@ void separateReturned(func::FuncOp function, bool splitBackward) {
 }
 
 /// Sections in order of their first op. Fails where an op has no unit or role.
-LogicalResult findSections(func::FuncOp function, bool splitBackward, std::vector<Section> &sections,
+LogicalResult findSections(func::FuncOp function, Half forward, bool splitBackward, std::vector<Section> &sections,
                            DenseMap<Operation *, size_t> &sectionOf) {
   DenseMap<std::pair<Attribute, int>, size_t> index;
   auto open = [&](ModelUnitAttr unit, Half half) {
@@ -73,7 +74,7 @@ LogicalResult findSections(func::FuncOp function, bool splitBackward, std::vecto
       return op.emitError("op has no unit or no role");
     if (isa<SiteOp>(op))
       continue;
-    Half half = *role == Role::F ? Half::F : !splitBackward ? Half::B : *role == Role::I ? Half::I : Half::W;
+    Half half = *role == Role::F ? forward : !splitBackward ? Half::B : *role == Role::I ? Half::I : Half::W;
     if (half == Half::W)
       open(unit, Half::I);
     size_t section = open(unit, half);
@@ -193,21 +194,29 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
   using OutlineUnitsPassBase::OutlineUnitsPassBase;
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    func::FuncOp function = Entry::find(module, Purpose::train).getFunction();
+    SmallVector<Entry, 2> entries = Entry::all(getOperation());
+    if (entries.empty())
+      return signalPassFailure();
+    llvm::StringMap<SmallVector<func::FuncOp>> byClass;
+    for (Entry entry : entries)
+      if (failed(outlineAll(entry, byClass)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult outlineAll(Entry entry, llvm::StringMap<SmallVector<func::FuncOp>> &byClass) {
+    func::FuncOp function = entry.getFunction();
     std::vector<Section> sections;
     DenseMap<Operation *, size_t> sectionOf;
-    if (function)
-      separateReturned(function, splitBackward);
-    if (!function || failed(findSections(function, splitBackward, sections, sectionOf)))
-      return signalPassFailure();
+    separateReturned(function, splitBackward);
+    if (failed(findSections(function, entry.isTraining() ? Half::F : Half::E, splitBackward, sections, sectionOf)))
+      return failure();
     sortSections(sections, sectionOf);
     findStores(function, sections, sectionOf);
     for (auto [i, section] : llvm::enumerate(sections))
       if (failed(findBorder(function, section, i, sectionOf)))
-        return signalPassFailure();
+        return failure();
     OpBuilder builder(function), calls(function.front().getTerminator());
-    llvm::StringMap<SmallVector<func::FuncOp>> byClass;
     Outlined outlined;
     for (Section &section : sections)
       if (!section.ops.empty()) // a unit whose I nobody waits for has W alone
@@ -217,9 +226,9 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
     for (Section &section : llvm::reverse(sections))
       for (Operation *op : llvm::reverse(section.ops))
         op->erase();
+    return success();
   }
 
-private:
   /// The class's function that does what the section does; a new one where none does.
   static func::FuncOp shareOrOutline(OpBuilder &builder, const Section &section,
                                      llvm::StringMap<SmallVector<func::FuncOp>> &byClass) {
@@ -245,7 +254,8 @@ private:
     llvm::append_range(arguments, section.params);
     auto call = func::CallOp::create(calls, section.ops.front()->getLoc(), function, arguments);
     call->setAttr(kUnit, section.unit);
-    Role role = section.half == Half::F ? Role::F : section.half == Half::W ? Role::W : Role::I;
+    bool isForward = section.half == Half::F || section.half == Half::E;
+    Role role = isForward ? Role::F : section.half == Half::W ? Role::W : Role::I;
     call->setAttr(kRole, RoleAttr::get(call.getContext(), role));
     if (Attribute chunk = section.ops.front()->getAttr(kChunk))
       call->setAttr(kChunk, chunk);

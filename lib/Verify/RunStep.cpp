@@ -19,7 +19,7 @@ public:
   /// Throws Rejected where an input has no rows, or not so many as it needs.
   GivenRows(const rt::Plan &plan, const std::map<std::string, Rows> &rows) {
     for (const auto &input : plan.inputs) {
-      if (input->source == xlc::plan::InputSource::SampleNumber) {
+      if (!rt::isOfData(*input)) {
         std::vector<int64_t> numbers(rt::rowsOf(plan, *input));
         std::iota(numbers.begin(), numbers.end(), 0);
         bytes.push_back(convert(numbers, *input, numbers.size()));

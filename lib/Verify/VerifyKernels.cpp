@@ -30,7 +30,7 @@ public:
     const xlc::plan::InputT &input = *plan.inputs[index];
     int64_t count = plan.micro * rt::rowElements(input), dp = plan.mesh->dp(), bytes = rt::bytesOf(input.element);
     int64_t first = (microBatch * dp + rank / plan.mesh->tp() % dp) * count;
-    if (input.source == xlc::plan::InputSource::SampleNumber)
+    if (!rt::isOfData(input))
       return rt::giveSampleNumbers(first, count, take);
     std::string key = input.name + "/" + std::to_string(step);
     std::vector<char> rows(count * bytes);

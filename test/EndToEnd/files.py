@@ -52,5 +52,10 @@ def round_to_bf16(value):
 
 
 def read_log(path):
-    """The steps of a --log file, one JSON object per line."""
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    """The steps of a --log file, one JSON object per line; those of evaluations are read by `read_evaluations`."""
+    return [line for line in map(json.loads, path.read_text().splitlines()) if "eval" not in line]
+
+
+def read_evaluations(path):
+    """Those of a --log file, by step."""
+    return {line["step"]: line["eval"] for line in map(json.loads, path.read_text().splitlines()) if "eval" in line}

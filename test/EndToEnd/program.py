@@ -146,8 +146,17 @@ class Program:
         return run([self.path, "--steps", steps, "--log", self.folder / f"{tag}.jsonl",
                     "--save", self.folder / f"{tag}.safetensors", *options], expect, timeout, variables)
 
+    def evaluate(self, *options, tag="eval", expect=0, variables=None):
+        """Evaluates once; what that comes to, or what was said where it fails."""
+        log = self.folder / f"{tag}.jsonl"
+        said = run([self.path, "--eval", "--log", log, *options], expect, variables=variables)
+        return said if expect else next(iter(files.read_evaluations(log).values()))
+
     def log(self, tag="run"):
         return files.read_log(self.folder / f"{tag}.jsonl")
+
+    def evaluations(self, tag="run"):
+        return files.read_evaluations(self.folder / f"{tag}.jsonl")
 
     def losses(self, tag="run"):
         return [step["loss"] for step in self.log(tag)]

@@ -169,8 +169,7 @@ std::string complaintOfData(const Plan &plan, const Folder &folder,
 /// The tiny program with ids from a stream of bytes, in rows of one token.
 Plan makeStreamPlan(const std::string &stream, plan::InputSource source) {
   Plan plan = makePlan(0);
-  plan.inputs[idsInput]->source = source, plan.inputs[idsInput]->row_shape = {1};
-  plan.dataset = std::make_unique<plan::DatasetT>();
+  plan.dataset->inputs[idsInput]->source = source, plan.inputs[idsInput]->row_shape = {1};
   plan.dataset->stream = std::make_unique<plan::TokenStreamT>();
   plan.dataset->stream->files = {stream}, plan.dataset->stream->type = plan::TokenType::U8;
   return plan;
@@ -190,7 +189,7 @@ TEST(Data, AStreamIsCheckedWhereItsFilesBeginAndEnd) {
   writeData(folder);
   std::string ids(rows, '\1'), path = folder.file("ids.bin");
   Plan plan = makeStreamPlan(path, plan::InputSource::Tokens);
-  plan.inputs[0]->path = folder.file("x.npy");
+  plan.dataset->inputs[0]->path = folder.file("x.npy");
   auto complaint = [&](size_t bad, Scan scan) {
     std::string wrong = ids;
     wrong[bad] = 17;
@@ -214,7 +213,7 @@ TEST(Data, AStreamWithoutARowIsRefused) {
   Folder folder;
   writeData(folder);
   Plan plan = makeStreamPlan(folder.write("ids.bin", "1"), plan::InputSource::NextTokens);
-  plan.inputs[0]->path = folder.file("x.npy");
+  plan.dataset->inputs[0]->path = folder.file("x.npy");
   EXPECT_EQ(complaintOf(plan),
             folder.file("ids.bin") + ": error: neither this file nor another of the stream has the 1 tokens of a row");
 }
@@ -223,9 +222,9 @@ TEST(Data, WhatIsFilledHasANumberOfItsType) {
   Folder folder;
   writeData(folder);
   Plan plan = makePlan(0);
-  plan.inputs[0]->path = folder.file("x.npy"), plan.inputs[idsInput]->source = plan::InputSource::Fill;
+  plan.dataset->inputs[0]->path = folder.file("x.npy"), plan.dataset->inputs[idsInput]->source = plan::InputSource::Fill;
   for (double good : {0, 9, -100}) {
-    plan.inputs[idsInput]->fill = good;
+    plan.dataset->inputs[idsInput]->fill = good;
     Data data(plan, {});
     int64_t ids[micro];
     load(data, 3, 1, 0, ids);
@@ -233,11 +232,11 @@ TEST(Data, WhatIsFilledHasANumberOfItsType) {
       EXPECT_EQ(id, (int64_t)good);
   }
   for (double bad : {10., 0.5, -1.}) {
-    plan.inputs[idsInput]->fill = bad;
+    plan.dataset->inputs[idsInput]->fill = bad;
     EXPECT_NE(complaintOf(plan).find("error: input 'ids' is filled with "), std::string::npos);
     EXPECT_NE(complaintOf(plan).find(", and takes whole numbers from 0 to below 10"), std::string::npos);
   }
-  plan.inputs[idsInput]->fill = 1, plan.inputs[0]->source = plan::InputSource::Fill;
+  plan.dataset->inputs[idsInput]->fill = 1, plan.dataset->inputs[0]->source = plan::InputSource::Fill;
   EXPECT_EQ(complaintOf(plan), "error: all inputs are filled with numbers, and none has rows");
 }
 
@@ -301,7 +300,7 @@ Plan makePlanWithTwin() {
   Plan plan = makePlan(0);
   auto twin = std::make_unique<plan::InputT>();
   twin->name = "twin", twin->element = plan::Element::I64, twin->unread = true;
-  plan.inputs.push_back(std::move(twin));
+  plan.inputs.push_back(std::move(twin)), plan.dataset->inputs.push_back(std::make_unique<plan::InputDataT>());
   return plan;
 }
 
@@ -330,7 +329,7 @@ TEST(Data, WhatIsNotReadIsAnyOfThoseThatAre) {
   Plan plan = makePlanWithTwin();
   auto other = std::make_unique<plan::InputT>();
   other->name = "other", other->element = plan::Element::I64;
-  plan.inputs.push_back(std::move(other));
+  plan.inputs.push_back(std::move(other)), plan.dataset->inputs.push_back(std::make_unique<plan::InputDataT>());
   std::vector<int64_t> ones(rows, 1);
   folder.write("other.npy", makeIds(ones)), folder.write("twin.npy", makeIds(ones));
   EXPECT_EQ(complaintOfData(plan, folder), "");

@@ -34,8 +34,8 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
   expect("a row of input 'x' is larger than any arena",
          [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
-  expect("input 'x' holds numbers of samples and is of element type 0, ''",
-         [](Plan &p) { p.inputs[0]->source = plan::InputSource::SampleNumber; });
+  expect("input 'x' holds numbers of samples and is of element type 0",
+         [](Plan &p) { p.inputs[0]->samples = true; });
   expect("input 'x' has a type that no file of data has", [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
   auto launch = [](Plan &p, uint32_t block) {
@@ -52,26 +52,26 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
 TEST(Plan, InputsGetTheirRowsFromSomewhere) {
   using plan::InputSource;
   auto addStream = [](Plan &p) -> plan::TokenStreamT & {
-    p.dataset = std::make_unique<plan::DatasetT>(), p.dataset->stream = std::make_unique<plan::TokenStreamT>();
+    p.dataset->stream = std::make_unique<plan::TokenStreamT>();
     p.dataset->stream->files = {"a"};
-    p.inputs[1]->source = InputSource::Tokens, p.inputs[1]->row_shape = {1};
+    p.dataset->inputs[1]->source = InputSource::Tokens, p.inputs[1]->row_shape = {1};
     return *p.dataset->stream;
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { addStream(p); }), "");
   expect("input 'x' gets its rows from an unknown source, or is filled with 0",
-         [](Plan &p) { p.inputs[0]->source = (InputSource)9; });
+         [](Plan &p) { p.dataset->inputs[0]->source = (InputSource)9; });
   expect("input 'x' gets its rows from an unknown source, or is filled with inf",
-         [](Plan &p) { p.inputs[0]->fill = INFINITY; });
+         [](Plan &p) { p.dataset->inputs[0]->fill = INFINITY; });
   expect("input 'ids' has ids of a table of 0 rows", [](Plan &p) { p.inputs[1]->limit = 0; });
   expect("a stream of 0 files, with tokens of an unknown type", [&](Plan &p) { addStream(p).files.clear(); });
   expect("a stream of 1 files, with tokens of an unknown type",
          [&](Plan &p) { addStream(p).type = (plan::TokenType)9; });
   constexpr char cannot[] = "input 'ids' gets its rows from a stream that cannot give them";
-  expect(cannot, [](Plan &p) { p.inputs[1]->source = InputSource::NextTokens; });
+  expect(cannot, [](Plan &p) { p.dataset->inputs[1]->source = InputSource::NextTokens; });
   expect(cannot, [&](Plan &p) { addStream(p), p.inputs[1]->row_shape = {0}; });
   expect(cannot, [&](Plan &p) { addStream(p), p.inputs[1]->row_shape = {}; });
   expect("input 'x' gets its rows from a stream that cannot give them",
-         [&](Plan &p) { addStream(p), p.inputs[0]->source = InputSource::Tokens; });
+         [&](Plan &p) { addStream(p), p.dataset->inputs[0]->source = InputSource::Tokens; });
 }
 
 TEST(Plan, StatesHaveTheirPlacesAndTheirWords) {

@@ -26,8 +26,7 @@ std::string take(const DataSource &source, uint32_t input, uint64_t step, uint32
 /// The tiny program on a stream of bytes: x is read from a file of rows, ids from the stream.
 Plan makeStreamPlan(const std::string &stream, bool shuffles) {
   Plan plan = makePlan(0);
-  plan.inputs[1]->source = plan::InputSource::Tokens, plan.inputs[1]->row_shape = {1};
-  plan.dataset = std::make_unique<plan::DatasetT>();
+  plan.dataset->inputs[1]->source = plan::InputSource::Tokens, plan.inputs[1]->row_shape = {1};
   plan.dataset->shuffle = shuffles;
   plan.dataset->stream = std::make_unique<plan::TokenStreamT>();
   plan.dataset->stream->files = {stream}, plan.dataset->stream->type = plan::TokenType::U8;

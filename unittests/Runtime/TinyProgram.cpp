@@ -149,6 +149,9 @@ void addStorage(Plan &plan, bool sharded) {
   ids->name = "ids", ids->element = Element::I64, ids->has_limit = true, ids->limit = 10, ids->has_ignore = true,
   ids->ignore = -100;
   plan.inputs.push_back(std::move(ids));
+  plan.dataset = std::make_unique<DatasetT>();
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    plan.dataset->inputs.push_back(std::make_unique<InputDataT>());
 }
 
 void addFunctions(Plan &plan, bool sharded) {

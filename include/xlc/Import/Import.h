@@ -15,6 +15,9 @@ namespace xlc {
 /// it has no value for pieces, and there is one.
 inline constexpr llvm::StringLiteral kLossScope = "graph.loss_scope";
 
+/// On the module: its loss is not one of rows, so that an evaluation leaves out those that fill no global batch.
+inline constexpr llvm::StringLiteral kWholeBatches = "graph.whole_batches";
+
 /// Where the initial value of a parameter stands: bytes of float32 in a file, or nowhere.
 struct ParameterSource {
   std::string name;              ///< PyTorch's

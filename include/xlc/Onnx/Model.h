@@ -30,6 +30,8 @@ public:
   void error(const Spec &spec, llvm::StringRef key, const llvm::Twine &text);
   void warning(const llvm::Twine &text) { report(Severity::Warning, path, text); }
   void note(const llvm::Twine &text) { report(Severity::Note, path, text); }
+  /// What was said already, with its place.
+  void report(const Message &message) { diagnostics.report(message); }
   bool hasErrors() const { return diagnostics.hasErrors(); }
 
 private:

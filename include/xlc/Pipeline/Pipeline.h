@@ -61,6 +61,9 @@ std::optional<std::string> findMisfit(const PipelineSchedule &schedule, const Pi
 /// The order of every rank. The shape fits.
 PipelineOrder makeOrder(const PipelineSchedule &schedule, const PipelineShape &shape);
 
+/// The same of a step without backward: each rank runs micro-batch after micro-batch, of each its chunks in order.
+PipelineOrder makeForwardOrder(const PipelineSchedule &schedule, const PipelineShape &shape);
+
 /// Time of a slot of one chunk, by kind.
 struct SlotTimes {
   int64_t forward = 1, input = 1, weight = 1, backward = 2;

@@ -14,6 +14,7 @@
 #include "xlc/Cluster/Device.h"
 #include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Optimizers.h"
+#include "xlc/Runtime/Metrics.h"
 #include "xlc/Runtime/RateSchedules.h"
 #include "xlc/Support/Diagnostics.h"
 #include "xlc/Target/TargetFacts.h"
@@ -164,6 +165,26 @@ struct CheckpointSpec {
   bool stops = false;                   ///< the run ends where one cannot be written
 };
 
+/// When a program evaluates, and what it tells then.
+struct EvalSpec {
+  std::optional<int64_t> everySteps; ///< none: not by steps
+  bool everyEpoch = false;
+  std::vector<std::string> names = {"loss"}; ///< of metrics
+  std::vector<runtime::Metric> metrics;      ///< the same, since they were checked; first the loss
+  std::optional<runtime::MetricAverage> average; ///< none: as the number of classes suggests
+  struct Best {
+    std::string metric = "loss";
+    std::optional<bool> isSmallest; ///< none: as the metric has it
+  };
+  std::optional<Best> best; ///< its checkpoint stays
+  struct Stop {
+    int64_t patience = 1; ///< evaluations without a better one, behind which the run ends
+    double minDelta = 0;
+  };
+  std::optional<Stop> stop;
+  std::vector<std::string> outputs; ///< of the model, for `--predict`
+};
+
 struct Spec {
   std::string path;                                ///< of the YAML, for diagnostics
   std::string target = kTargetFacts[0].name.str(); ///< a row of the table of targets
@@ -190,6 +211,7 @@ struct Spec {
   ZeroSpec zero;
   DataSpec data;
   std::optional<CheckpointSpec> checkpoint;
+  std::optional<EvalSpec> eval;
   std::optional<int> threadsPerRank;
   std::optional<int64_t> deviceMemory; ///< bytes; where the spec gives none, the device's
   std::optional<Device> device;        ///< complete

@@ -189,7 +189,8 @@ LogicalResult StateOp::verify() {
       failed(require(getSite().has_value(), kind == StateKind::site, "a number of a site")) ||
       failed(require(getName().has_value(), isNamed, "a name")))
     return failure();
-  if (getElements() < 0 || (isNumber && (getElements() != 1 || getShard())))
+  bool mayBeSeveral = kind == StateKind::result && getElements() > 0; // counts of classes
+  if (getElements() < 0 || (isNumber && ((getElements() != 1 && !mayBeSeveral) || getShard())))
     return emitOpError() << "has " << getElements() << (getShard() ? " elements of a shard" : " elements") << "; a "
                          << stringifyStateKind(kind) << (isNumber ? " is one number" : " has at least 0");
   Beginning begins = getBegins();

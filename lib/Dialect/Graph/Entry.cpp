@@ -53,6 +53,18 @@ StringAttr Entry::getBufferName(OpOperand &value) const {
   return Result(function, value.getOperandNumber()).getBuffer();
 }
 
+StringAttr Entry::getSumName(OpOperand &value) const {
+  return Result(function, value.getOperandNumber()).getSum();
+}
+
+SmallVector<OpOperand *> Entry::getSums() const {
+  SmallVector<OpOperand *> values;
+  for (OpOperand &value : function.front().getTerminator()->getOpOperands())
+    if (getSumName(value))
+      values.push_back(&value);
+  return values;
+}
+
 SmallVector<OpOperand *> Entry::getBuffers() const {
   SmallVector<OpOperand *> values;
   for (OpOperand &value : function.front().getTerminator()->getOpOperands())

@@ -2,6 +2,7 @@
 #include "xlc/Dialect/Sched/Sched.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -64,9 +65,25 @@ LogicalResult BucketOp::verify() {
   return success();
 }
 
+SmallVector<StringAttr> TimelineOp::listSums() {
+  return getSums() ? llvm::to_vector(getSums()->getAsRange<StringAttr>()) : SmallVector<StringAttr>();
+}
+
+RankedTensorType TimelineOp::findSum(StringRef name) {
+  SmallVector<StringAttr> sums = listSums();
+  const auto *found = llvm::find_if(sums, [&](StringAttr sum) { return sum.getValue() == name; });
+  return found == sums.end() ? RankedTensorType()
+                             : cast<RankedTensorType>(cast<TypeAttr>((*getSumTypes())[found - sums.begin()]).getValue());
+}
+
 LogicalResult TimelineOp::verify() {
   if ((int64_t)getMicroBatches() < 1)
     return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, at least 1 is needed";
+  size_t sums = getSums() ? getSums()->size() : 0, types = getSumTypes() ? getSumTypes()->size() : 0;
+  auto isTensor = [](Attribute type) { return isa<RankedTensorType>(cast<TypeAttr>(type).getValue()); };
+  if (sums != types || (types > 0 && !llvm::all_of(*getSumTypes(), isTensor)) || isTraining() != (sums == 0))
+    return emitOpError() << "has " << sums << " sums of " << types
+                         << " types; one that evaluates has sums, each a tensor, and one that trains has none";
   for (Operation &op : getBody().front())
     if (!op.hasTrait<OpTrait::HasParent<TimelineOp>::Impl>())
       return op.emitOpError() << "stands in a timeline, but is no action";
@@ -143,10 +160,13 @@ LogicalResult CollectiveOp::verify() {
 }
 
 static LogicalResult verifyScalars(Operation *op, ArrayAttr scalars) {
+  auto timeline = op->getParentOfType<TimelineOp>();
+  SmallVector<StringRef> known{kLossSum, kLossCount, kSumSquares};
+  if (!timeline.isTraining())
+    known = llvm::map_to_vector(timeline.listSums(), [](StringAttr name) { return name.getValue(); });
   for (auto name : scalars.getAsRange<StringAttr>())
-    if (!llvm::is_contained({kLossSum, kLossCount, kSumSquares}, name.getValue()))
-      return op->emitOpError() << "names scalar '" << name.getValue() << "'; there are " << kLossSum << ", "
-                               << kLossCount << " and " << kSumSquares;
+    if (!llvm::is_contained(known, name.getValue()))
+      return op->emitOpError() << "names scalar '" << name.getValue() << "'; there are " << llvm::join(known, ", ");
   return success();
 }
 LogicalResult ZeroScalarsOp::verify() { return verifyScalars(*this, getScalars()); }

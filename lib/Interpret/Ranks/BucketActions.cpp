@@ -144,8 +144,11 @@ template <class E> LogicalResult interpret::act(World<E> &world, sched::ZeroScal
   for (Rank<E> &rank : world.ranksOf(zero))
     for (Attribute name : zero.getScalars()) {
       bool isNumber = isInteger && cast<StringAttr>(name).getValue() == sched::kLossCount;
+      Shape shape;
+      if (RankedTensorType sum = zero->getParentOfType<sched::TimelineOp>().findSum(cast<StringAttr>(name).getValue()))
+        isNumber = sum.getElementType().isInteger(), shape = Shape(sum.getShape());
       rank.scalars[cast<StringAttr>(name).str()] =
-          isNumber ? Datum<E>(Integers(Shape())) : Datum<E>(Tensor<E>(Shape()));
+          isNumber ? Datum<E>(Integers(shape)) : Datum<E>(Tensor<E>(shape));
     }
   return success();
 }

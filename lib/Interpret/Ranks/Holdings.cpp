@@ -188,18 +188,25 @@ template <class E> LogicalResult StageProgram<E>::collectPiece(const Holding &ho
   return success();
 }
 
-template <class E> LogicalResult StageProgram<E>::collect(int64_t rank, Runner<E>::Visit visit) {
-  dist::MeshAttr mesh = op.getMesh();
+template <class E> LogicalResult StageProgram<E>::collectResults(int64_t rank, Runner<E>::Visit visit) {
   for (auto state : op.getBody().template getOps<exec::StateOp>()) {
     if (state.getKind() != exec::StateKind::result)
       continue;
-    Span span = memory.spanAt(state.getPlace(), rank, 1, state.getType());
-    span.sizes = span.strides = {};
+    Span span = memory.spanAt(state.getPlace(), rank, state.getElements(), state.getType());
+    if (state.getElements() == 1)
+      span.sizes = span.strides = {};
     Datum<E> value;
     if (failed(memory.read({op, "end", rank}, span, value)))
       return failure();
     visit(firstRank + rank, ("@" + *state.getName()).str(), value);
   }
+  return success();
+}
+
+template <class E> LogicalResult StageProgram<E>::collect(int64_t rank, Runner<E>::Visit visit) {
+  dist::MeshAttr mesh = op.getMesh();
+  if (failed(collectResults(rank, visit)))
+    return failure();
   return forEachHolding([&](const Holding &holding) -> LogicalResult {
     dist::LayoutAttr layout = sched::getLayout(holding.bucket, holding.member);
     SmallVector<int64_t> owners{firstRank + rank};
@@ -217,6 +224,7 @@ template <class E> LogicalResult StageProgram<E>::collect(int64_t rank, Runner<E
 
 #define XLC_INSTANTIATE(E)                                                                                             \
   template LogicalResult StageProgram<E>::initialize();                                                                \
+  template LogicalResult StageProgram<E>::collectResults(int64_t, typename Runner<E>::Visit);                          \
   template LogicalResult StageProgram<E>::collect(int64_t, typename Runner<E>::Visit);
 XLC_INSTANTIATE(double)
 XLC_INSTANTIATE(float)

@@ -54,6 +54,17 @@ Memory<E>::Memory(exec::ProgramOp program)
   beginStep();
 }
 
+template <class E> void Memory<E>::takePersistent(const Memory &other) {
+  llvm::StringMap<exec::BufferOp> known;
+  for (exec::BufferOp buffer : other.buffers)
+    if (buffer.getPersistent())
+      known[buffer.getName()] = buffer;
+  for (exec::BufferOp buffer : buffers)
+    if (auto from = known.find(buffer.getName()); buffer.getPersistent() && from != known.end())
+      for (auto [own, its] : llvm::zip(arenas, other.arenas))
+        own.copyFrom(its, from->second.getOffset(), buffer.getOffset(), buffer.getSize());
+}
+
 template <class E> void Memory<E>::beginStep() {
   for (Life &life : lives)
     life.hasBegun = false, life.left = life.uses;

@@ -56,6 +56,8 @@ public:
   /// Bytes from another stage's memory, whatever they are.
   llvm::LogicalResult copyFrom(const Access &to, exec::PlaceAttr place, const Memory &other, const Access &from,
                                exec::PlaceAttr source, int64_t bytes);
+  /// What outlives a step, from the memory of the same ranks in a program of another purpose: buffers of one name.
+  void takePersistent(const Memory &other);
   void forget(int64_t rank, int64_t address, int64_t bytes) { arenas[rank].forget(address, bytes); }
   /// Nothing of a step has been done.
   void beginStep();

@@ -23,6 +23,7 @@ static Model::Input readInput(func::FuncOp function, unsigned i, StringRef name)
 FailureOr<Model> Model::read(ModuleOp module) {
   Model model;
   model.microBatch = graph::Entry::find(module, graph::Purpose::train).getFunction();
+  model.evaluation = graph::Entry::find(module, graph::Purpose::evaluate).getFunction();
   model.scalars = graph::findScalars(module);
   model.update = graph::findUpdate(module);
   model.groups = graph::OptimizerGroup::of(module);
@@ -42,6 +43,9 @@ FailureOr<Model> Model::read(ModuleOp module) {
     else if (auto name = graph::Argument(model.microBatch, i).getInput())
       model.inputs.push_back(readInput(model.microBatch, i, name));
   }
+  for (unsigned i = 0; model.evaluation && i < model.evaluation.getNumArguments(); ++i)
+    if (auto name = graph::Argument(model.evaluation, i).getInput(); name && !model.findInput(name))
+      model.inputs.push_back(readInput(model.evaluation, i, name));
   for (unsigned i = 0; i < model.update.getNumArguments(); ++i)
     if (graph::Argument what(model.update, i); what.getState())
       for (Parameter &parameter : model.parameters)
@@ -98,6 +102,17 @@ template <class E> Datum<E> Source<E>::rows(const Model::Input &input, int64_t s
   for (auto [i, id] : llvm::enumerate(ids.elements))
     id = draws.elements[i] == 0 && first + int64_t(i) >= 2 ? *input.ignore : id;
   return ids;
+}
+/// Two thirds of them, and at least two: so that some ranks have none, and some a part.
+template <class E>
+Datum<E> Source<E>::rowsOfEvaluation(const Model::Input &input, int64_t step, int64_t firstRow, int64_t all) const {
+  constexpr int64_t apart = int64_t(1) << 32; // from the steps of training
+  if (!input.isSampleNumber)
+    return Source{seed}.rows(input, apart + step, firstRow);
+  Integers numbers(input.type.getShape());
+  for (auto [i, number] : llvm::enumerate(numbers.elements))
+    number = firstRow + int64_t(i) < std::max<int64_t>(std::min<int64_t>(all, 2), all * 2 / 3) ? firstRow + int64_t(i) : -1;
+  return numbers;
 }
 template struct Source<double>;
 template struct Source<float>;

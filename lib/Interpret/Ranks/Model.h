@@ -33,6 +33,7 @@ struct Model {
   };
 
   mlir::func::FuncOp microBatch, scalars, update;
+  mlir::func::FuncOp evaluation; ///< null: there is none
   std::vector<Parameter> parameters;
   std::vector<Input> inputs;
   std::vector<graph::OptimizerGroup> groups;
@@ -80,6 +81,8 @@ template <class E> struct Source {
   }
   /// The rows of one micro-batch, beginning at `firstRow` of the global batch of `step`.
   Datum<E> rows(const Model::Input &input, int64_t step, int64_t firstRow) const;
+  /// The same of the evaluation behind a step, of whose global batch of `all` rows the data have a part.
+  Datum<E> rowsOfEvaluation(const Model::Input &input, int64_t step, int64_t firstRow, int64_t all) const;
 };
 
 /// The numbers of an optimizer group (StepNumbers.h) at step t = 1, 2, ..., by formulas of the interpreter's own, but
@@ -97,6 +100,8 @@ public:
   /// What a rank holds after the step, with the ranks that it shares pieces with, one tensor at a time.
   using Visit = llvm::function_ref<void(int64_t rank, llvm::StringRef name, const Datum<E> &value)>;
   virtual llvm::LogicalResult forEachHeld(Visit visit) = 0;
+  /// Evaluates behind step t, where the model has an evaluation: what a rank has as its sums, "@loss_sum".
+  virtual llvm::LogicalResult evaluate(int64_t t, Visit visit) = 0;
 };
 
 /// The program that others are compared with: all it holds is at hand.
@@ -110,6 +115,8 @@ public:
 /// How the global batch is cut.
 struct Cut {
   int64_t ranks = 1, microBatches = 1;
+  /// Rows of the global batch, of an input that has those of a micro-batch.
+  int64_t allRows(const Model::Input &input) const { return ranks * microBatches * input.type.getDimSize(0); }
   /// The first row of a micro-batch of a rank, in rows of the global batch.
   int64_t firstRow(const Model::Input &input, int64_t rank, int64_t microBatch) const {
     return input.wholeOf.empty() ? (microBatch * ranks + rank) * input.type.getDimSize(0) : 0;

@@ -22,15 +22,20 @@ public:
   Program(ArrayRef<exec::ProgramOp> ops, const Model &model, const Source<E> &source, const Options &options,
           const std::optional<Order> &order, KernelResults<E> *known)
       : order(order) {
-    for (exec::ProgramOp op : ops) {
-      Stage &stage = stages.emplace_back();
+    auto add = [&](exec::ProgramOp op, std::vector<Stage> &to) {
+      Stage &stage = to.emplace_back();
       stage.program = std::make_unique<StageProgram<E>>(op, model, source, options, known);
       llvm::append_range(stage.actions, op.getBody().front().getOps<exec::Action>());
       stage.queues.resize(order ? exec::getMaxEnumValForStream() + 1 : 1);
       stage.runsStreams = order.has_value();
       for (auto [number, action] : llvm::enumerate(stage.actions))
         stage.queues[order ? size_t(action.getStream()) : 0].push_back(number);
-    }
+    };
+    for (exec::ProgramOp op : ops)
+      add(op, stages);
+    exec::ProgramOp first = ops.front();
+    for (exec::ProgramOp op : exec::programsOf(first->getParentOfType<ModuleOp>(), graph::Purpose::evaluate))
+      add(op, others);
   }
 
   LogicalResult step(int64_t t) override {
@@ -38,6 +43,29 @@ public:
       for (Stage &stage : stages)
         if (failed(stage.program->initialize()))
           return failure();
+    return runAll(t);
+  }
+
+  /// On memory of its own, in which all that outlives a step is that of training.
+  LogicalResult evaluate(int64_t t, Runner<E>::Visit visit) override {
+    if (others.size() != stages.size())
+      return stages.front().program->op.emitError() << "the model has an evaluation, and " << others.size() << " of "
+                                                    << stages.size() << " stages have one";
+    for (auto [own, trained] : llvm::zip(others, stages)) {
+      if (t == 1 && failed(own.program->initialize()))
+        return failure();
+      own.program->memory.takePersistent(trained.program->memory);
+    }
+    std::swap(stages, others);
+    LogicalResult outcome = runAll(t);
+    for (Stage &stage : stages)
+      for (int64_t rank = 0; rank < stage.program->stageRanks && succeeded(outcome); ++rank)
+        outcome = stage.program->collectResults(rank, visit);
+    std::swap(stages, others);
+    return outcome;
+  }
+
+  LogicalResult runAll(int64_t t) {
     now = t;
     for (Stage &stage : stages)
       stage.beginStep();
@@ -237,7 +265,7 @@ private:
   }
 
   std::optional<Order> order;
-  std::vector<Stage> stages;
+  std::vector<Stage> stages, others; ///< of training, and of evaluation; those that run are `stages`
   bool isDelaying = false; ///< whether the delayed action may not begin now
   int64_t now = 0;
 };

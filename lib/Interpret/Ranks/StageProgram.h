@@ -40,6 +40,8 @@ public:
   llvm::LogicalResult run(mlir::Operation &action, int64_t now);
   /// What a rank of the stage, with those it shares pieces and shards with, holds after a step.
   llvm::LogicalResult collect(int64_t rank, Runner<E>::Visit visit);
+  /// Of these the results of the step alone.
+  llvm::LogicalResult collectResults(int64_t rank, Runner<E>::Visit visit);
 
   /// A rank in a collective between two places.
   Participant<E> participant(exec::ExchangeOp exchange, int64_t rank);

@@ -18,7 +18,9 @@ namespace {
 template <class E> class Timeline : public Runner<E> {
 public:
   Timeline(ArrayRef<sched::TimelineOp> ops, const Model &model, const Source<E> &source, const Options &options)
-      : timelines(ops), model(model), source(source), options(options), functions(options.seed),
+      : trained(ops), evaluated(sched::timelinesOf(sched::TimelineOp(ops.front())->getParentOfType<ModuleOp>(),
+                                                   graph::Purpose::evaluate)),
+        timelines(ops), model(model), source(source), options(options), functions(options.seed),
         symbols(sched::TimelineOp(ops.front())->getParentOfType<ModuleOp>()) {
     world.mesh = sched::TimelineOp(ops.front()).getMesh();
     for (int64_t r = 0; r < world.mesh.getRanks(); ++r)
@@ -39,6 +41,21 @@ public:
       }
     }
     return runAll();
+  }
+
+  LogicalResult evaluate(int64_t t, Runner<E>::Visit visit) override {
+    if (evaluated.empty())
+      return sched::TimelineOp(timelines.front()).emitError("the model has an evaluation, and the ranks have none");
+    now = t;
+    for (Rank<E> &rank : world.ranks)
+      rank.scalars.clear(), rank.activations.clear();
+    timelines = evaluated;
+    LogicalResult outcome = failure(failed(checkBuckets()) || failed(runAll()));
+    timelines = trained;
+    for (Rank<E> &rank : world.ranks)
+      for (const auto &[name, value] : rank.scalars)
+        visit(rank.index, name, value);
+    return outcome;
   }
 
   LogicalResult forEachHeld(Runner<E>::Visit visit) override {
@@ -70,7 +87,8 @@ private:
   LogicalResult storeGradient(sched::RunOp, Rank<E> &, StringRef name, bool accumulate, const Tensor<E> &value);
   std::pair<Bucket<E> *, int64_t> findMember(Rank<E> &rank, StringRef name);
 
-  SmallVector<sched::TimelineOp> timelines;
+  const SmallVector<sched::TimelineOp> trained, evaluated;
+  SmallVector<sched::TimelineOp> timelines; ///< that run
   const Model &model;
   Source<E> source;
   Options options;
@@ -187,14 +205,16 @@ template <class E> LogicalResult Timeline<E>::transfer(sched::SendOp send, sched
 }
 
 template <class E> LogicalResult Timeline<E>::load(sched::LoadOp load) {
-  Cut cut{world.mesh.getDp(), int64_t(load->getParentOfType<sched::TimelineOp>().getMicroBatches())};
+  auto timeline = load->getParentOfType<sched::TimelineOp>();
+  Cut cut{world.mesh.getDp(), int64_t(timeline.getMicroBatches())};
   for (Rank<E> &rank : world.ranksOf(load))
     for (auto [name, value] : llvm::zip(load.getInputs(), load.getValues())) {
       const Model::Input *input = model.findInput(cast<StringAttr>(name).getValue());
       if (!input)
         return load.emitOpError() << "the model has no input " << name;
-      rank.activations[value] =
-          source.rows(*input, now, cut.firstRow(*input, world.mesh.dpOf(rank.index), load.getMicroBatch()));
+      int64_t first = cut.firstRow(*input, world.mesh.dpOf(rank.index), load.getMicroBatch());
+      rank.activations[value] = timeline.isTraining() ? source.rows(*input, now, first)
+                                                      : source.rowsOfEvaluation(*input, now, first, cut.allRows(*input));
     }
   return success();
 }

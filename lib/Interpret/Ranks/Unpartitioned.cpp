@@ -52,6 +52,28 @@ public:
     return success();
   }
 
+  LogicalResult evaluate(int64_t t, Runner<E>::Visit visit) override {
+    Values<E> sums;
+    for (int64_t microBatch = 0; microBatch < cut.microBatches; ++microBatch)
+      for (int64_t rank = 0; rank < cut.ranks; ++rank) {
+        SmallVector<Datum<E>> results;
+        auto rows = [&](const Model::Input &input) {
+          return source.rowsOfEvaluation(input, t, cut.firstRow(input, rank, microBatch), cut.allRows(input));
+        };
+        if (failed(call(model.evaluation, rank, rows, results)))
+          return failure();
+        for (auto [i, result] : llvm::enumerate(results)) {
+          std::string name = "@" + graph::Result(model.evaluation, i).getSum().str();
+          auto [it, isFirst] = sums.try_emplace(name, result);
+          if (!isFirst)
+            addTo<E>(it->second, result);
+        }
+      }
+    for (const auto &[name, value] : sums)
+      visit(0, name, value);
+    return success();
+  }
+
   const Datum<E> *find(int64_t row, const std::string &name) const override {
     for (const Values<E> *held : {&values, &valuesOf(row)})
       if (auto it = held->find(name); it != held->end())
@@ -67,20 +89,27 @@ public:
   }
 
 private:
-  /// Runs @micro_batch once and adds its results to `sums`.
-  LogicalResult accumulate(int64_t t, int64_t rank, int64_t microBatch) {
-    func::FuncOp function = model.microBatch;
+  /// Runs an entry once, with a rank's buffers.
+  LogicalResult call(func::FuncOp function, int64_t rank, llvm::function_ref<Datum<E>(const Model::Input &)> rowsOf,
+                     SmallVectorImpl<Datum<E>> &results) {
     std::deque<Datum<E>> rows;
     SmallVector<const Datum<E> *> arguments;
-    SmallVector<Datum<E>> results;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (auto name = graph::Argument(function, i).getParameter())
         arguments.push_back(graph::Argument(function, i).isBuffer() ? &buffers[rank][name.str()] : &values[name.str()]);
-      else if (auto name = graph::Argument(function, i).getInput()) {
-        const Model::Input &input = *model.findInput(name);
-        arguments.push_back(&rows.emplace_back(source.rows(input, t, cut.firstRow(input, rank, microBatch))));
-      }
-    if (failed(runMicroBatch<E>(function, arguments, options, results)))
+      else if (auto name = graph::Argument(function, i).getInput())
+        arguments.push_back(&rows.emplace_back(rowsOf(*model.findInput(name))));
+    return runMicroBatch<E>(function, arguments, options, results);
+  }
+
+  /// Runs @micro_batch once and adds its results to `sums`.
+  LogicalResult accumulate(int64_t t, int64_t rank, int64_t microBatch) {
+    func::FuncOp function = model.microBatch;
+    SmallVector<Datum<E>> results;
+    auto rows = [&](const Model::Input &input) {
+      return source.rows(input, t, cut.firstRow(input, rank, microBatch));
+    };
+    if (failed(call(function, rank, rows, results)))
       return failure();
     for (auto [i, result] : llvm::enumerate(results)) {
       if (auto buffer = graph::Result(function, i).getBuffer()) {

@@ -79,6 +79,23 @@ VerifyReport reportOn(const Parallel &parallel) {
   return report;
 }
 
+/// Behind a step each rank has all sums of an evaluation.
+template <class E>
+LogicalResult compareEvaluations(int64_t t, Runner<E> &whole, Runner<E> &parts, Comparison<E> &comparison) {
+  Values<E> expected;
+  if (failed(whole.evaluate(t, [&](int64_t, StringRef name, const Datum<E> &sum) { expected[name.str()] = sum; })))
+    return failure();
+  auto visit = [&](int64_t rank, StringRef name, const Datum<E> &sum) {
+    if (auto it = expected.find(name.str()); it != expected.end())
+      comparison.compare(t, rank, name, sum, it->second);
+  };
+  if (failed(parts.evaluate(t, visit)))
+    return failure();
+  comparison.checkHeld(t, expected);
+  comparison.endStep();
+  return success();
+}
+
 /// One draw of the data. Sets `isUndefined` where the unpartitioned program came to an undefined element.
 template <class E>
 FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const VerifyOptions &options, uint64_t seed,
@@ -109,13 +126,17 @@ FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const
     for (int64_t row : {-1, 0})
       comparison.checkHeld(t, whole->valuesOf(row));
     comparison.endStep();
+    if (model.evaluation && report.isEqual() && failed(compareEvaluations<E>(t, *whole, *parts, comparison)))
+      return failure();
     report.steps = t;
   }
   return report;
 }
 
-/// Digests of what each rank should hold after each step, by dp index (-1: what all hold) and name.
+/// Digests of what each rank should hold after each step, by dp index (-1: what all hold) and name; those of the sums of
+/// an evaluation behind it are at `kOfEvaluation`.
 using Digests = std::vector<std::map<int64_t, std::map<std::string, uint64_t>>>;
+constexpr int64_t kOfEvaluation = -2;
 
 /// Those of the unpartitioned program, which is gone then. Sets `isUndefined` as verifyOnce does.
 template <class E>
@@ -132,6 +153,11 @@ FailureOr<Digests> digestWhole(const Model &model, Cut cut, const VerifyOptions 
       for (const auto &[name, value] : whole->valuesOf(row))
         expected[t - 1][row][name] = digestOf<E>(value);
     }
+    auto visit = [&](int64_t, StringRef name, const Datum<E> &sum) {
+      expected[t - 1][kOfEvaluation][name.str()] = digestOf<E>(sum);
+    };
+    if (model.evaluation && failed(whole->evaluate(t, visit)))
+      return failure();
   }
   return expected;
 }
@@ -161,6 +187,16 @@ FailureOr<VerifyReport> compareDigests(const Digests &expected, const Model &mod
       if (auto values = due.find(row); values != due.end())
         comparison.checkHeld(t, values->second);
     comparison.endStep();
+    if (auto sums = due.find(kOfEvaluation); sums != due.end() && report.isEqual()) {
+      auto compareSum = [&](int64_t rank, StringRef name, const Datum<E> &sum) {
+        if (auto it = sums->second.find(name.str()); it != sums->second.end())
+          comparison.compare(t, rank, name, sum, it->second);
+      };
+      if (failed(parts->evaluate(t, compareSum)))
+        return failure();
+      comparison.checkHeld(t, sums->second);
+      comparison.endStep();
+    }
     report.steps = t;
   }
   return report;

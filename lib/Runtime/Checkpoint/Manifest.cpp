@@ -107,6 +107,10 @@ std::string writeManifest(const Manifest &manifest) {
   all["schedule"] = manifest.schedule;
   if (manifest.data)
     all["data"] = describe(*manifest.data);
+  if (manifest.evaluation)
+    all["evaluation"] = {{"best", manifest.evaluation->best}, // null where it is infinite
+                         {"best_step", manifest.evaluation->bestStep},
+                         {"not_better", manifest.evaluation->notBetter}};
   all["made_by"] = {{"xlc", manifest.madeBy.xlc},
                     {"layout", manifest.madeBy.layout},
                     {"precision", manifest.madeBy.precision},

@@ -62,6 +62,14 @@ struct SavedData {
   bool operator==(const SavedData &) const = default;
 };
 
+/// What a run knows of its evaluations.
+struct EvaluationState {
+  double best = 0;        ///< infinite: none was a number
+  uint64_t bestStep = 0;  ///< the step of that
+  uint64_t notBetter = 0; ///< evaluations in a row
+  bool operator==(const EvaluationState &) const = default;
+};
+
 struct Manifest {
   std::string model; ///< digits of a checksum of names, kinds and shapes
   RunProgress progress;
@@ -71,6 +79,7 @@ struct Manifest {
   std::vector<std::string> states; ///< of the optimizer, by name
   std::string schedule;            ///< of learning rates, in words, or kImportedSchedule
   std::optional<SavedData> data;   ///< none: not known
+  std::optional<EvaluationState> evaluation; ///< none: there was none
   struct MadeBy {
     std::string xlc, layout, precision, target;
   } madeBy;

@@ -165,6 +165,11 @@ void readMembers(const json &all, Manifest &manifest) {
   manifest.schedule = fields.text("schedule");
   if (fields.has("data"))
     manifest.data = readData(Fields(fields.get("data"), "data"));
+  if (fields.has("evaluation")) {
+    Fields evaluation(fields.get("evaluation"), "evaluation");
+    double best = evaluation.get("best").is_null() ? INFINITY : evaluation.number("best");
+    manifest.evaluation = {best, evaluation.count("best_step"), evaluation.count("not_better")};
+  }
   Fields madeBy(fields.get("made_by"), "made_by");
   manifest.madeBy = {madeBy.text("xlc"), madeBy.text("layout"), madeBy.text("precision"), madeBy.text("target")};
   for (const json &each : fields.list("files")) {

@@ -130,7 +130,8 @@ std::vector<StepFolder> findOutdated(const std::vector<StepFolder> &folders, con
   uint64_t newer = 0;
   for (const StepFolder &folder : folders) {
     bool stays = folder.hasManifest && !folder.isBefore &&
-                 (rule.keep == 0 || newer < rule.keep || (rule.every > 0 && folder.step % rule.every == 0));
+                 (rule.keep == 0 || newer < rule.keep || (rule.every > 0 && folder.step % rule.every == 0) ||
+                  folder.step == rule.best);
     if (!stays)
       outdated.push_back(folder);
     newer += folder.hasManifest && !folder.isBefore;

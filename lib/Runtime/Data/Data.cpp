@@ -13,56 +13,65 @@ namespace {
 /// The option's name of the files of a stream.
 constexpr char streamName[] = "tokens";
 
-const plan::DatasetT &datasetOf(const Plan &plan) {
-  static const plan::DatasetT none;
-  return plan.dataset ? *plan.dataset : none;
-}
-
 /// A name comes from the model and is no path: one with a slash has no file in a folder, only one that is given.
 std::string pathIn(const std::string &folder, const std::string &name) {
   return name.find('/') == std::string::npos ? fmt::format("{}/{}.npy", folder, name) : "";
-}
-
-/// The file of rows of an input that has one: what is chosen, else the plan's; empty where there is none.
-std::string findPath(const Plan &plan, const plan::InputT &input, const DataChoice &choice) {
-  const std::string &name = dataName(input);
-  if (auto it = choice.files.find(name); it != choice.files.end())
-    return it->second;
-  if (!choice.folder.empty())
-    return pathIn(choice.folder, name);
-  const std::string &folder = datasetOf(plan).folder;
-  return !input.path.empty() || folder.empty() ? input.path : pathIn(folder, name);
-}
-
-/// Where its rows come from: files that are chosen stand in place of all else.
-plan::InputSource sourceOf(const plan::InputT &input, const DataChoice &choice) {
-  if (!isOfData(input))
-    return input.source;
-  return choice.files.count(dataName(input)) || !choice.folder.empty() ? plan::InputSource::Rows : input.source;
 }
 
 bool isOfStream(plan::InputSource source) {
   return source == plan::InputSource::Tokens || source == plan::InputSource::NextTokens;
 }
 
-bool readsStream(const Plan &plan, const DataChoice &choice) {
-  return std::any_of(plan.inputs.begin(), plan.inputs.end(),
-                     [&](const auto &input) { return isOfStream(sourceOf(*input, choice)); });
-}
+} // namespace
 
-std::vector<std::string> streamFiles(const Plan &plan, const DataChoice &choice) {
-  if (auto it = choice.files.find(streamName); it != choice.files.end())
-    return {it->second};
-  const plan::DatasetT &dataset = datasetOf(plan);
-  return dataset.stream ? dataset.stream->files : std::vector<std::string>();
-}
+/// Where rows come from: a dataset of the plan, and files that the command line chooses in place of its own.
+class Chosen {
+public:
+  Chosen(const Plan &plan, const plan::DatasetT &dataset, const DataChoice &choice)
+      : plan(plan), dataset(dataset), choice(choice) {}
+
+  bool isOfRows(size_t i) const { return isOfData(*plan.inputs[i]) && sourceOf(i) == plan::InputSource::Rows; }
+  plan::InputSource sourceOf(size_t i) const {
+    const plan::InputT &input = *plan.inputs[i];
+    if (!isOfData(input) || choice.files.count(dataName(input)) || !choice.folder.empty())
+      return plan::InputSource::Rows;
+    return dataset.inputs[i]->source;
+  }
+  /// The file of rows of an input that has one; empty where there is none.
+  std::string pathOf(size_t i) const {
+    const std::string &name = dataName(*plan.inputs[i]), &path = dataset.inputs[i]->path;
+    if (auto it = choice.files.find(name); it != choice.files.end())
+      return it->second;
+    if (!choice.folder.empty())
+      return pathIn(choice.folder, name);
+    return !path.empty() || dataset.folder.empty() ? path : pathIn(dataset.folder, name);
+  }
+  bool readsStream() const {
+    for (size_t i = 0; i < plan.inputs.size(); ++i)
+      if (isOfStream(sourceOf(i)))
+        return true;
+    return false;
+  }
+  std::vector<std::string> streamFiles() const {
+    if (auto it = choice.files.find(streamName); it != choice.files.end())
+      return {it->second};
+    return dataset.stream ? dataset.stream->files : std::vector<std::string>();
+  }
+
+private:
+  const Plan &plan;
+  const plan::DatasetT &dataset;
+  const DataChoice &choice;
+};
+
+namespace {
 
 /// Names of files for which there is no input.
-void checkNames(const Plan &plan, const DataChoice &choice, std::vector<std::string> &problems) {
+void checkNames(const Plan &plan, const Chosen &chosen, const DataChoice &choice, std::vector<std::string> &problems) {
   for (const auto &[name, path] : choice.files) {
     if (std::any_of(plan.inputs.begin(), plan.inputs.end(),
                     [&](const auto &each) { return isOfData(*each) && dataName(*each) == name; }) ||
-        (name == streamName && readsStream(plan, choice)))
+        (name == streamName && chosen.readsStream()))
       continue;
     std::vector<std::string> names;
     for (const auto &input : plan.inputs)
@@ -81,14 +90,19 @@ bool standsFor(const plan::InputT &other, const plan::InputT &input) {
 
 } // namespace
 
-std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice) {
+const plan::DatasetT &datasetOf(const Plan &plan, plan::Purpose purpose) {
+  return purpose == plan::Purpose::train ? *plan.dataset : *plan.validation;
+}
+
+std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice, plan::Purpose purpose) {
   std::vector<DataFile> files;
-  for (const auto &input : plan.inputs)
-    if (sourceOf(*input, choice) == plan::InputSource::Rows)
-      files.push_back({findPath(plan, *input, choice), fmt::format("the data of input '{}'", dataName(*input))});
-  if (readsStream(plan, choice))
+  Chosen chosen(plan, datasetOf(plan, purpose), choice);
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    if (chosen.isOfRows(i))
+      files.push_back({chosen.pathOf(i), fmt::format("the data of input '{}'", dataName(*plan.inputs[i]))});
+  if (chosen.readsStream())
     try {
-      for (const std::string &path : findTokenFiles(streamFiles(plan, choice)))
+      for (const std::string &path : findTokenFiles(chosen.streamFiles()))
         files.push_back({path, "a file of tokens"});
     } catch (const Rejected &) {
       return files; // Data says why
@@ -96,10 +110,12 @@ std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice) 
   return files;
 }
 
-Data::Data(const Plan &plan, const DataChoice &choice, Scan scan) : plan(plan) {
+Data::Data(const Plan &plan, const DataChoice &choice, Scan scan, plan::Purpose purpose)
+    : plan(plan), purpose(purpose) {
   std::vector<std::string> problems;
-  checkNames(plan, choice, problems);
-  open(choice, scan, problems);
+  const plan::DatasetT &dataset = datasetOf(plan, purpose);
+  checkNames(plan, Chosen(plan, dataset, choice), choice, problems);
+  open(dataset, choice, scan, problems);
   if (problems.empty())
     checkRowCounts(problems);
   bool fits = problems.empty();
@@ -114,7 +130,6 @@ Data::Data(const Plan &plan, const DataChoice &choice, Scan scan) : plan(plan) {
     checkStandIns(scan, problems);
   if (!problems.empty())
     throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
-  const plan::DatasetT &dataset = datasetOf(plan);
   uint64_t batch = globalBatch(plan), rows = dataset.drop ? rowCount / batch * batch : rowCount;
   if (rowCount > 0)
     order = dataset.shuffle ? Order::shuffled(rows, dataset.seed.value_or(choice.seed)) : Order::inOrder(rows);
@@ -122,37 +137,40 @@ Data::Data(const Plan &plan, const DataChoice &choice, Scan scan) : plan(plan) {
     blocks.push_back(std::make_unique<Blocks>());
 }
 
-void Data::open(const DataChoice &choice, Scan scan, std::vector<std::string> &problems) {
+void Data::open(const plan::DatasetT &dataset, const DataChoice &choice, Scan scan,
+                std::vector<std::string> &problems) {
+  Chosen chosen(plan, dataset, choice);
   try {
-    openStream(choice, scan);
+    openStream(chosen, dataset, scan);
   } catch (const Rejected &problem) {
     problems.push_back(problem.what());
   }
-  for (const auto &input : plan.inputs)
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
     try {
-      inputs.emplace_back(*input, openSource(*input, choice));
+      inputs.emplace_back(*plan.inputs[i], openSource(chosen, i), dataset.inputs[i]->fill);
     } catch (const Rejected &problem) {
       problems.push_back(problem.what());
     }
 }
 
-void Data::openStream(const DataChoice &choice, Scan scan) {
+void Data::openStream(const Chosen &chosen, const plan::DatasetT &dataset, Scan scan) {
   uint64_t length = 0;
   bool next = false;
-  for (const auto &input : plan.inputs)
-    if (plan::InputSource source = sourceOf(*input, choice); isOfStream(source))
-      length = rowElements(*input), next |= source == plan::InputSource::NextTokens;
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    if (plan::InputSource source = chosen.sourceOf(i); isOfStream(source))
+      length = rowElements(*plan.inputs[i]), next |= source == plan::InputSource::NextTokens;
   if (length == 0)
     return;
-  const plan::DatasetT &dataset = datasetOf(plan);
   plan::TokenType type = dataset.stream ? dataset.stream->type : plan::TokenType::Auto;
-  stream = std::make_unique<TokenStream>(streamFiles(plan, choice), type, length, next, scan);
+  stream = std::make_unique<TokenStream>(chosen.streamFiles(), type, length, next, scan);
 }
 
-std::unique_ptr<RowSource> Data::openSource(const plan::InputT &input, const DataChoice &choice) const {
-  switch (sourceOf(input, choice)) {
+std::unique_ptr<RowSource> Data::openSource(const Chosen &chosen, size_t i) const {
+  const plan::InputT &input = *plan.inputs[i];
+  if (!isOfData(input))
+    return nullptr;
+  switch (chosen.sourceOf(i)) {
   case plan::InputSource::Fill:
-  case plan::InputSource::SampleNumber:
     return nullptr;
   case plan::InputSource::Tokens:
     return stream ? std::make_unique<StreamRows>(*stream, 0) : nullptr;
@@ -161,9 +179,10 @@ std::unique_ptr<RowSource> Data::openSource(const plan::InputT &input, const Dat
   case plan::InputSource::Rows:
     break;
   }
-  std::string path = findPath(plan, input, choice);
+  std::string path = chosen.pathOf(i);
   if (path.empty())
-    throw Rejected(fmt::format("error: no data for input '{0}': --data {0}=FILE.npy gives it", dataName(input)));
+    throw Rejected(fmt::format("error: no data for input '{0}': {1} {0}=FILE.npy gives it", dataName(input),
+                               purpose == plan::Purpose::train ? "--data" : "--validation"));
   return std::make_unique<RowFile>(path, input);
 }
 
@@ -185,9 +204,10 @@ void Data::checkRowCounts(std::vector<std::string> &problems) {
   }
   if (!first && !inputs.empty())
     problems.push_back("error: all inputs are filled with numbers, and none has rows");
-  else if (first && rowCount < globalBatch(plan))
+  uint64_t least = purpose == plan::Purpose::train ? globalBatch(plan) : 1;
+  if (first && rowCount < least)
     problems.push_back(
-        fmt::format("{}: error: {} rows, while a step needs {}", first->placeOf(0), rowCount, globalBatch(plan)));
+        fmt::format("{}: error: {} rows, while a step needs {}", first->placeOf(0), rowCount, least));
 }
 
 /// Of inputs that nothing reads, one of those that may be read in their place has the same rows: of much data
@@ -248,13 +268,22 @@ uint64_t Data::firstSample(uint32_t input, uint64_t step, uint32_t microBatch, i
 void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, RowSink &sink, Blocks &through) const {
   const plan::InputT &input = *plan.inputs[index];
   uint64_t sample = firstSample(index, step, microBatch, rank), end = sample + rowsOf(plan, input);
-  if (!isOfData(input))
-    return giveSampleNumbers(sample - shift - step * globalBatch(plan), rowsOf(plan, input),
-                             [&](const void *number, uint64_t bytes) { sink.give((const char *)number, bytes); });
+  // Of an evaluation, samples behind the last row are any, and do not count.
+  uint64_t last = purpose == plan::Purpose::train ? end : std::clamp(order.rows(), sample, end);
+  auto give = [&](const void *from, uint64_t bytes) { sink.give((const char *)from, bytes); };
+  if (!isOfData(input)) {
+    giveSampleNumbers(sample - shift - step * globalBatch(plan), last - sample, give);
+    for (; last < end; ++last)
+      give(&kNoSample, sizeof kNoSample);
+    return;
+  }
   uint64_t rows[64];
   while (sample < end) {
-    uint64_t some = std::min<uint64_t>(std::size(rows), end - sample);
-    order.rowsOf(sample, some, rows);
+    uint64_t some = std::min<uint64_t>(std::size(rows), (sample < last ? last : end) - sample);
+    if (sample < last)
+      order.rowsOf(sample, some, rows);
+    else
+      std::fill_n(rows, some, order.rows() - 1);
     for (uint64_t i = 0, count; i < some; i += count) {
       for (count = 1; i + count < some && rows[i + count] == rows[i] + count;)
         ++count;

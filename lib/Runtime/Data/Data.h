@@ -1,4 +1,4 @@
-// The training data: rows of each input, from a file or from a stream of tokens, in the order of Order.h. Files
+// The data of a run, on which it trains or evaluates: rows of each input, from a file or from a stream of tokens, in the order of Order.h. Files
 // may change while the job runs: so ids are checked in every load, in memory that nobody else writes, and those
 // very bytes are what the step uses. No kernel sees an id that is outside of its table. Files of rows that are
 // not large are checked whole before the first step, of others their first and last row, so that a job on a
@@ -26,13 +26,19 @@ struct DataChoice {
   uint64_t seed = 0;
 };
 
+/// What the plan says of them. Where it evaluates, each row comes once.
+const plan::DatasetT &datasetOf(const Plan &plan, plan::Purpose purpose);
+
 /// All files that a run reads. Those of patterns that match nothing are not there.
-std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice);
+std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice,
+                                    plan::Purpose purpose = plan::Purpose::train);
+class Chosen;
 
 class Data : public DataSource {
 public:
   /// Opens what every input of the plan reads. Throws Rejected with all that is wrong.
-  Data(const Plan &plan, const DataChoice &choice, Scan scan = Scan::Small);
+  Data(const Plan &plan, const DataChoice &choice, Scan scan = Scan::Small,
+       plan::Purpose purpose = plan::Purpose::train);
 
   /// Rows of an epoch.
   uint64_t rows() const { return order.rows(); }
@@ -59,14 +65,15 @@ public:
   const TokenStream *tokenStream() const { return stream.get(); }
 
 private:
-  void open(const DataChoice &choice, Scan scan, std::vector<std::string> &problems);
-  void openStream(const DataChoice &choice, Scan scan);
-  std::unique_ptr<RowSource> openSource(const plan::InputT &input, const DataChoice &choice) const;
+  void open(const plan::DatasetT &dataset, const DataChoice &choice, Scan scan, std::vector<std::string> &problems);
+  void openStream(const Chosen &chosen, const plan::DatasetT &dataset, Scan scan);
+  std::unique_ptr<RowSource> openSource(const Chosen &chosen, size_t input) const;
   void checkRowCounts(std::vector<std::string> &problems);
   void checkStandIns(Scan scan, std::vector<std::string> &problems) const;
   bool differs(uint32_t index, uint32_t other, uint64_t rows, uint64_t &row, uint64_t &column) const;
 
   const Plan &plan;
+  const plan::Purpose purpose;
   std::unique_ptr<TokenStream> stream;
   std::vector<InputRows> inputs;               ///< as plan.inputs
   std::vector<std::unique_ptr<Blocks>> blocks; ///< by rank

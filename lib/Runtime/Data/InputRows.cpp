@@ -55,7 +55,7 @@ void InputRows::readStretch(const Stretch &where, Blocks &through, RowSink &sink
 void InputRows::fill(uint64_t count, Blocks &through, RowSink &sink) const {
   uint64_t elements = count * rowElements(input), size = bytesOf(input.element), most = Blocks::bytes / size;
   for (uint64_t i = 0; i < std::min(most, elements); ++i)
-    convertStored(StoredType::F64, (const char *)&input.fill, 1, input.element, through.converted + i * size);
+    convertStored(StoredType::F64, (const char *)&number, 1, input.element, through.converted + i * size);
   for (uint64_t done = 0; done < elements; done += most)
     sink.give(through.converted, std::min(most, elements - done) * size);
 }
@@ -96,11 +96,11 @@ void InputRows::checkNumber() const {
     low = 0, high = 2;
   if (input.has_limit)
     low = 0, high = (double)input.limit;
-  bool isIgnored = input.has_ignore && input.fill == (double)input.ignore;
-  bool isWhole = input.fill >= low && input.fill < high && input.fill == (double)(int64_t)input.fill;
+  bool isIgnored = input.has_ignore && number == (double)input.ignore;
+  bool isWhole = number >= low && number < high && number == (double)(int64_t)number;
   if (!isFloat(input.element) && !isIgnored && !isWhole)
     throw Rejected(fmt::format("error: input '{}' is filled with {}, and takes whole numbers from {} to below {}",
-                               input.name, input.fill, low, high));
+                               input.name, number, low, high));
 }
 
 std::string InputRows::findNaN(uint64_t row, Blocks &through) const {

@@ -34,9 +34,9 @@ private:
 
 class InputRows {
 public:
-  /// `source` null: all elements are the input's number.
-  InputRows(const plan::InputT &input, std::unique_ptr<const RowSource> source)
-      : input(input), source(std::move(source)) {}
+  /// `source` null: all elements are `number`.
+  InputRows(const plan::InputT &input, std::unique_ptr<const RowSource> source, double number)
+      : input(input), source(std::move(source)), number(number) {}
 
   bool isFilled() const { return !source; }
   /// None of an input that is filled.
@@ -64,6 +64,7 @@ private:
 
   const plan::InputT &input;
   std::unique_ptr<const RowSource> source;
+  const double number;
 };
 
 } // namespace xlc::runtime

@@ -16,6 +16,9 @@ inline void giveSampleNumbers(uint64_t first, uint64_t count, const Take &take) 
     take(&i, sizeof i);
 }
 
+/// In place of the number of a sample that an evaluation's data do not have.
+inline constexpr int64_t kNoSample = -1;
+
 class DataSource {
 public:
   virtual ~DataSource() = default;

@@ -47,10 +47,13 @@ public:
   const std::string path; ///< as the user gave it
 
 private:
+  void put(const char *from, uint64_t count);
+
   std::string target, temporary; ///< with a slash: neither is taken for an option of a program that writes it
   bool isDevice = false;
   int file = -1;
   std::vector<char> buffer;
+  uint64_t written = 0, begun = 0; ///< bytes; those that the disk was asked to begin with
 };
 
 /// The file that writing to `path` would replace or make: `path`, or where a link leads. Throws Rejected where that is

@@ -36,8 +36,9 @@ static DeviceSetup setupOf(const World &world, const Embedded &embedded, const O
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
            const Options &options, const Settings &settings, const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
-      options(options), settings(settings), signal(signal), resumption(plan, options),
-      data(plan, choiceOfRun(plan, options, resumption)), described(describeOfRun(plan, options, data, resumption)),
+      options(options), signal(signal), resumption(plan, options),
+      data(plan, choiceOfRun(plan, options, resumption)), validation(openValidation(plan, options)),
+      described(describeOfRun(plan, options, data, resumption)),
       values(openValues(plan, options, resumption)), steps(countSteps(plan, options, data, resumption.progress())),
       schedule(scheduleOfRun(plan, steps)), prefetch(plan, data, world.stop()), rows(plan, prefetch, data),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
@@ -45,7 +46,8 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
       saving(world, options, settings, speaks),
       speaker(speaks ? std::make_unique<Speaker>(world, options, data) : nullptr),
       context(makeContext(options.stats.empty() ? (const DataSource &)prefetch : rows)),
-      evaluationContext(makeContext(data)), watchdog(world, world.whereabouts.areTold() ? options.timeout : 0) {
+      evaluationContext(makeContext(validation ? *validation : data)), watchdog(world, world.whereabouts.areTold() ? options.timeout : 0) {
+  evaluationContext.fault = nullptr; // it is of a step that trains
   checkGraph(plan, options);
   if (std::string note = speaks && values.allFromFile ? values.file->describeUnused() : ""; !note.empty())
     say(note);
@@ -113,10 +115,11 @@ void Crew::runSteps(int rank) {
     while (ended < last)
       begin = endStep(rank, ++ended, begin);
   };
-  while (!isLast(step)) {
-    if (step > done)
-      evaluate(rank, step + 1, pulse);
-    runStep(rank, *self.executor, ++step);
+  if (options.evaluates)
+    evaluate(rank, done, pulse);
+  while (!options.evaluates && !isLast(step)) {
+    self.running = self.executor.get();
+    self.executor->runStep(++step);
     Request::raise(request.signal, (uint64_t)signal.load(std::memory_order_relaxed));
     if (request.signal != 0)
       Request::raise(request.lastStep, step);
@@ -124,6 +127,13 @@ void Crew::runSteps(int rank) {
     endUntil(std::max(step, done + lag) - lag);
     fabric.meet(pulse);
     flipBit(plan, options.fault, rank, step, memoryOf(rank));
+    if (isEvaluationDue(step)) {
+      endUntil(step);
+      fabric.meet(pulse); // all know whether its numbers are of use
+      if (request.isSpoiled == 0)
+        evaluate(rank, step, pulse);
+      begin = now();
+    }
     saving.completeAfter(rank, step, pulse);
     if (!saving.isDue(step, isLast(step)))
       continue;
@@ -199,7 +209,8 @@ void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool isLast) {
   uint64_t more = step - done.step, skipped = scale ? scale->skipped() : done.step - done.applied;
   RunProgress progress{step, step - skipped, done.samples + more * globalBatch(plan)};
   std::optional<LossScaleState> state = scale ? std::optional(scale->state()) : std::nullopt;
-  saving.write(rank, {progress, resumption.seed(), state, &described}, values, memoryOf(rank), pulse, isLast);
+  std::optional<EvaluationState> evaluation = self.evaluation ? self.evaluation->judge.state() : resumption.evaluation();
+  saving.write(rank, {progress, resumption.seed(), state, &described, evaluation}, values, memoryOf(rank), pulse, isLast);
 }
 
 void Crew::makeExecutors(int rank) {
@@ -211,24 +222,30 @@ void Crew::makeExecutors(int rank) {
     self.executor->continueFrom(done.step, done.applied, from->manifest().lossScale);
   }
   self.running = self.executor.get();
-  if (settings.onEvaluation)
-    self.evaluation = std::make_unique<Executor>(evaluationContext, rank, *self.device, self.arena.begin, nullptr,
-                                                 plan::Purpose::evaluate);
+  if (validation) {
+    self.evaluation = std::make_unique<Evaluation>(evaluationContext, *validation, rank, memoryOf(rank));
+    self.evaluation->judge.continueFrom(resumption.evaluation());
+  }
 }
 
-void Crew::runStep(int rank, Executor &executor, uint64_t step) {
-  own(rank).running = &executor;
-  executor.runStep(step);
+bool Crew::isEvaluationDue(uint64_t step) const {
+  const RunProgress done = resumption.progress();
+  uint64_t batch = globalBatch(plan), first = done.samples + (step - 1 - done.step) * batch;
+  return validation && Evaluation::isDue(plan, step, first, batch, data.rows());
 }
 
 void Crew::evaluate(int rank, uint64_t step, Pulse *pulse) {
   Rank &self = own(rank);
-  if (!self.evaluation)
-    return;
-  runStep(rank, *self.evaluation, step);
-  if (findNumber(plan, programOf(plan, plan::Purpose::evaluate, rank), plan::StateKind::Result, kLossResult))
-    settings.onEvaluation(rank, step, self.evaluation->lossOf(step));
+  self.running = &self.evaluation->executor();
+  EvaluationResult result = self.evaluation->run(step);
+  if (result.isBest && plan.evaluation->keeps_best && saving.isOn() && !options.evaluates)
+    Request::raise(world.request().checkpoint, step + 1);
+  if (self.evaluation->judge.ends()) // all ranks have the same numbers
+    Request::raise(world.request().lastStep, std::max<uint64_t>(step, 1));
+  if (rank == 0)
+    speaker->showEvaluation(result, self.evaluation->judge);
   context.fabric.meet(pulse);
+  self.running = self.executor.get();
 }
 
 /// Tells what a step came to, which took from `begin` on. Returns when the next one's time begins: what this rank
@@ -288,7 +305,8 @@ void Crew::runRank(int rank) {
   }
   saving.await(rank); // it reads memory that goes
   Rank &self = own(rank);
-  for (Executor *executor : {self.executor.get(), self.evaluation.get()})
+  for (Executor *executor :
+       {self.executor.get(), self.evaluation ? &self.evaluation->executor() : nullptr})
     if (executor)
       executor->endStreams(); // one that hangs keeps its rank from ending, and so is left behind with it
   if (world.stop().isRaised() && !target.isHost) { // memory of the host may be read by others

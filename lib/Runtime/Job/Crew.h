@@ -11,6 +11,7 @@
 #include "Data/Prefetch.h"
 #include "Data/RowSum.h"
 #include "Embedded.h"
+#include "Evaluation.h"
 #include "Fabric/SlowFabric.h"
 #include "Files/Parameters.h"
 #include "RunChoices.h"
@@ -42,7 +43,7 @@ private:
     DeviceMemory arena;
     std::optional<RankTrace> trace;
     std::unique_ptr<Executor> executor;
-    std::unique_ptr<Executor> evaluation;            ///< null: the rank is not asked to evaluate
+    std::unique_ptr<Evaluation> evaluation;          ///< null: this run does not evaluate
     std::atomic<const Executor *> running = nullptr; ///< of these; null: none has run yet
     std::thread thread;
   };
@@ -55,10 +56,9 @@ private:
   void tellWhy(int rank);
   void runSteps(int rank);
   void makeExecutors(int rank);
-  /// Runs one of the rank's programs on the rows of a step.
-  void runStep(int rank, Executor &executor, uint64_t step);
-  /// Before a step, where that is asked for: the loss on its rows.
+  /// Behind a step, when all have met: on the validation data. All know then whether it was the last.
   void evaluate(int rank, uint64_t step, Pulse *pulse);
+  bool isEvaluationDue(uint64_t step) const;
   int64_t endStep(int rank, uint64_t step, int64_t begin);
   /// Fills the rank's states, with what parameters begin with or from the checkpoint on which all ranks agree.
   void fillStates(int rank, Pulse *pulse);
@@ -84,10 +84,10 @@ private:
   const std::unique_ptr<Machine> &machine;
   const DeviceSetup setup; ///< but for the machine
   const Options &options;
-  const Settings &settings;
   const std::atomic<int> &signal;
   Resumption resumption;
   Data data;
+  const std::unique_ptr<const Data> validation; ///< null: this run does not evaluate
   const SavedData described; ///< of the data, for checkpoints; empty where none is written or read
   InitialValues values;
   uint64_t steps;        ///< of the run, from its beginning

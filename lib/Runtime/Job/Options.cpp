@@ -92,18 +92,19 @@ Fault parseFault(const std::string &text) {
 }
 
 /// "folder" or "name=path,name=path".
-void parseData(const std::string &text, Options &options) {
+void parseData(const char *option, const std::string &text, std::string &folder,
+               std::map<std::string, std::string> &files) {
   if (text.find('=') == std::string::npos) {
-    options.dataFolder = text;
+    folder = text;
     return;
   }
   for (const std::string &entry : CLI::detail::split(text, ',')) {
     size_t equals = entry.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == entry.size())
-      throw CLI::ValidationError("--data", fmt::format("'{}' is not name=path", entry));
+      throw CLI::ValidationError(option, fmt::format("'{}' is not name=path", entry));
     std::string name = entry.substr(0, equals);
-    if (!options.dataFiles.emplace(name, entry.substr(equals + 1)).second)
-      throw CLI::ValidationError("--data", fmt::format("there are two files for input '{}'", name));
+    if (!files.emplace(name, entry.substr(equals + 1)).second)
+      throw CLI::ValidationError(option, fmt::format("there are two files for input '{}'", name));
   }
 }
 
@@ -216,14 +217,24 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "of the next epoch")
       ->type_name("COUNT")
       ->excludes("--steps");
-  app.add_option("--log", options.log, "write one JSON object per step to this file");
+  app.add_option("--log", options.log,
+                 "write one JSON object per step and evaluation to this file; where its name ends in .csv, a table");
+  app.add_option("--tensorboard", options.tensorboard, "write losses, rates, norms and metrics for TensorBoard to this folder")
+      ->type_name("FOLDER");
   app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
   app.add_option("--init", options.init,
                  "begin from the parameters in this safetensors file, of any float type, or of a checkpoint");
   addOptionsOfCheckpoints(app, options);
   app.add_option_function<std::string>(
-      "--data", [&](const std::string &text) { parseData(text, options); },
+      "--data", [&](const std::string &text) { parseData("--data", text, options.dataFolder, options.dataFiles); },
       "a folder of NAME.npy, or name=path,...; tokens=path, or a pattern, for the stream of a spec that has one");
+  app.add_flag("--eval", options.evaluates, "instead of training: evaluate once, with --init or --resume, and end");
+  app.add_option_function<std::string>(
+      "--validation",
+      [&](const std::string &text) {
+        parseData("--validation", text, options.validationFolder, options.validationFiles);
+      },
+      "what is evaluated on, as --data; default: the spec's data.validation");
   app.add_flag("--check-data", options.checksData, "instead of a run: read all data, say what is wrong, and end");
   app.add_option_function<std::string>(
          "--lr", [&](const std::string &text) { options.learningRate = parseAmount("--lr", text); },

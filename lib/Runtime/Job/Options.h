@@ -13,13 +13,16 @@ namespace xlc::runtime {
 
 struct Options {
   std::optional<uint64_t> steps, epochs; ///< neither: one epoch
-  std::string log, save, init, profile, stats;
+  std::string log, tensorboard, save, init, profile, stats;
   std::string resume;          ///< "auto", or the folder of a checkpoint; empty: the run begins
   std::string checkpointDir;   ///< empty: the plan's
   bool checkpointsNow = false; ///< one is written before the first step
   bool dataChanged = false;    ///< a run is resumed with other data
   std::string dataFolder;
   std::map<std::string, std::string> dataFiles; ///< by input; those of the stream as "tokens"
+  bool evaluates = false;                             ///< instead of training, evaluates once
+  std::string validationFolder;                       ///< what it evaluates on, as dataFolder and dataFiles
+  std::map<std::string, std::string> validationFiles;
   bool checksData = false;                      ///< instead of a run, reads all of it
   std::optional<double> learningRate;
   std::optional<uint64_t> seed;

@@ -1,93 +1,62 @@
-// See Progress.h. Results go to stdout, the bar to stderr; numbers of the log have nine digits, enough for every bit
-// of a float.
+// See Progress.h. Results go to stdout, the bar to stderr.
 #include "Progress.h"
 
-#include "Data/Data.h"
-#include "Failure.h"
 #include "Files/StandardStreams.h"
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace xlc::runtime {
 namespace {
 
-/// JSON has no infinities.
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null"; }
-
-/// A file that no other program writes: it is emptied only when it is locked, and stays locked until this program ends.
-/// Where the file system has no locks, and for pipes, there is none.
-FILE *openLog(const std::string &path, bool goesOn) {
-  if (path.empty())
-    return nullptr;
-  auto reject = [&](const std::string &why) {
-    return Rejected(fmt::format("{}: error: cannot be written: {}", path, why));
-  };
-  int file = open(path.c_str(), (goesOn ? O_RDWR : O_WRONLY) | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-  if (file < 0)
-    throw reject(std::strerror(errno));
-  struct stat info{};
-  bool isRegular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
-  std::string why;
-  if (isRegular && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    why = "another program writes its log there";
-  else if (isRegular && !goesOn && ftruncate(file, 0) != 0)
-    why = std::strerror(errno);
-  FILE *opened = why.empty() ? fdopen(file, goesOn ? "r+" : "w") : nullptr;
-  if (opened)
-    return opened;
-  if (why.empty())
-    why = std::strerror(errno);
-  close(file);
-  throw reject(why);
-}
-
-/// The step of a line of the log; none where it is of something else.
-std::optional<uint64_t> stepOf(std::string_view line) {
-  constexpr std::string_view begin = "{\"step\":";
-  uint64_t step = 0;
-  if (!line.starts_with(begin))
-    return std::nullopt;
-  auto [end, error] = std::from_chars(line.data() + begin.size(), line.data() + line.size(), step);
-  return error == std::errc() ? std::optional(step) : std::nullopt;
-}
-
-/// Keeps the lines of a log up to those of step `done`, and writes on behind them. A last line that was not finished
-/// goes.
-void continueLog(FILE *log, uint64_t done) {
-  off_t kept = 0;
-  char *line = nullptr;
-  size_t room = 0;
-  for (ssize_t length; (length = getline(&line, &room, log)) > 0 && line[length - 1] == '\n'; kept += length)
-    if (std::optional<uint64_t> step = stepOf({line, (size_t)length}); step && *step > done)
-      break;
-  std::free(line);
-  int file = fileno(log);
-  if (std::fseek(log, 0, SEEK_SET) == 0 && ftruncate(file, kept) == 0)
-    std::fseek(log, kept, SEEK_SET);
-}
-
 constexpr char clearLine[] = "\r\x1b[K";
+
+/// "1:02:03", "2:03".
+std::string describeTime(double seconds) {
+  auto whole = (uint64_t)std::max(seconds, 0.);
+  std::string rest = fmt::format("{:02}", whole % 60);
+  return whole < 3600 ? fmt::format("{}:{}", whole / 60, rest)
+                      : fmt::format("{}:{:02}:{}", whole / 3600, whole / 60 % 60, rest);
+}
+
+LogRecord recordOf(const StepResult &r, uint64_t tokensOfSample) {
+  LogRecord record{.step = r.step, .isEvaluation = false, .fields = {}};
+  record.add("loss", r.loss), record.add("grad_norm", r.norm), record.add("lr", r.learningRate);
+  record.add("seconds", r.seconds), record.add("samples_per_second", r.samplesPerSecond);
+  if (tokensOfSample > 0)
+    record.add("tokens_per_second", r.samplesPerSecond * (double)tokensOfSample);
+  if (r.checkpointSeconds > 0)
+    record.add("checkpoint_seconds", r.checkpointSeconds);
+  if (r.scale) {
+    record.add("loss_scale", r.scale->factor);
+    record.addText("skipped", r.scale->isSkipped ? "true" : "false");
+    record.add("skipped_steps", (double)r.scale->skipped);
+  }
+  return record;
+}
+
+const std::vector<std::string> &metricsOf(const Plan &plan) {
+  static const std::vector<std::string> none;
+  return plan.evaluation ? plan.evaluation->metrics : none;
+}
 
 } // namespace
 
-Progress::Progress(const std::string &logPath, bool goesOn)
-    : log(openLog(logPath, goesOn)), logged{logPath, log.get(), {}}, goesOn(goesOn), bar(isatty(STDERR_FILENO)) {}
+Progress::Progress(const Plan &plan, const Options &options)
+    : log(options.log, !options.resume.empty(), metricsOf(plan)), bar(isatty(STDERR_FILENO)) {
+  if (!options.tensorboard.empty())
+    charts.emplace(options.tensorboard);
+}
 
 Progress::~Progress() { clearBar(); }
 
 void Progress::checkWritten() const {
-  for (const Lines *lines : {&results, &logged})
-    if (!lines->failure.empty())
-      throw Rejected(fmt::format("{}: error: cannot be written: {}", lines->name, lines->failure));
+  results.check();
+  log.check();
+  if (charts)
+    charts->check();
 }
 
 void clearBar() {
@@ -95,28 +64,25 @@ void clearBar() {
     std::fputs(clearLine, stderr);
 }
 
-/// A disk that is full must not end hours of training: it is said once, and at the end.
-void Progress::write(Lines &lines, const std::string &line) {
-  bool isWritten = std::fputs(line.c_str(), lines.file) >= 0;
-  if (std::fflush(lines.file) == 0 && isWritten)
-    return;
-  int reason = errno;
-  if (lines.failure.empty())
-    say(fmt::format("{}: warning: cannot be written: {}; training goes on", lines.name, std::strerror(reason)));
-  lines.failure = std::strerror(reason);
-}
-
-void Progress::begin(const Data &data, uint64_t done, uint64_t count) {
-  steps = count;
-  if (log && goesOn)
-    continueLog(log.get(), done);
+void Progress::begin(const Data &data, uint64_t before, uint64_t count) {
+  done = before, steps = count;
+  log.begin(done);
+  if (charts)
+    charts->begin(done);
   if (!data.tokenStream())
     return;
   const TokenStream &stream = *data.tokenStream();
-  write(results, fmt::format("data: {}\n", data.describe()));
-  if (log && done == 0)
-    write(logged, fmt::format("{{\"data\":{{\"rows\":{},\"row_tokens\":{},\"files\":{},\"tokens_left\":{}}}}}\n",
-                              data.rows(), stream.length(), stream.fileCount(), stream.tokensLeft()));
+  tokensOfSample = stream.length();
+  results.write(fmt::format("data: {}\n", data.describe()));
+  if (done == 0)
+    log.writeLine(fmt::format("{{\"data\":{{\"rows\":{},\"row_tokens\":{},\"files\":{},\"tokens_left\":{}}}}}\n", data.rows(),
+                              stream.length(), stream.fileCount(), stream.tokensLeft()));
+}
+
+void Progress::record(const LogRecord &record) {
+  log.write(record);
+  if (charts)
+    charts->write(record);
 }
 
 void Progress::show(const StepResult &r) {
@@ -125,28 +91,41 @@ void Progress::show(const StepResult &r) {
   float norm = std::isnan(r.norm) ? std::abs(r.norm) : r.norm; // which has no sign
   std::string shown = fmt::format("step {:>4}  loss {:<11.8g} grad norm {:<11.6g} lr {:<9.4g} {:.4g} samples/s", r.step,
                                   r.loss, norm, r.learningRate, r.samplesPerSecond);
-  std::string scaled;
+  if (tokensOfSample > 0)
+    shown += fmt::format("  {:.4g} tokens/s", r.samplesPerSecond * (double)tokensOfSample);
   if (r.scale) {
     shown += fmt::format("  scale {:.9g}", r.scale->factor);
     if (r.scale->isSkipped)
       shown += fmt::format("  skipped, {} so far", r.scale->skipped);
-    scaled = fmt::format(",\"loss_scale\":{},\"skipped\":{},\"skipped_steps\":{}", number(r.scale->factor),
-                         r.scale->isSkipped, r.scale->skipped);
   }
-  write(results, shown + "\n");
-  std::string waited =
-      r.checkpointSeconds > 0 ? fmt::format(",\"checkpoint_seconds\":{}", number(r.checkpointSeconds)) : "";
-  if (log)
-    write(logged,
-          fmt::format(
-              "{{\"step\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{},\"seconds\":{},\"samples_per_second\":{}{}{}}}\n",
-              r.step, number(r.loss), number(r.norm), number(r.learningRate), number(r.seconds),
-              number(r.samplesPerSecond), waited, scaled));
-  if (bar) {
-    int filled = (int)(30 * r.step / steps);
-    std::fputs(fmt::format("[{:#<{}}{:.<{}}] {}/{}", "", filled, "", 30 - filled, r.step, steps).c_str(), stderr);
-    std::fflush(stderr);
-  }
+  results.write(shown + "\n");
+  record(recordOf(r, tokensOfSample));
+  seconds += r.seconds;
+  if (bar)
+    showBar(r.step);
+}
+
+void Progress::show(const EvaluationResult &result) {
+  if (bar)
+    clearBar();
+  results.write(describe(result) + "\n");
+  record(recordOf(result));
+  if (!result.metrics.empty())
+    lastEvaluation = fmt::format("  eval {} {:.5g}", result.metrics.front().first, result.metrics.front().second);
+  if (bar)
+    showBar(result.step);
+}
+
+void Progress::showBar(uint64_t step) const {
+  if (steps == 0 || step <= done)
+    return;
+  int filled = (int)(30 * step / steps);
+  double left = seconds / (double)(step - done) * (double)(steps - std::min(step, steps));
+  std::fputs(fmt::format("[{:#<{}}{:.<{}}] {}/{}  {} left{}", "", filled, "", 30 - filled, step, steps, describeTime(left),
+                         lastEvaluation)
+                 .c_str(),
+             stderr);
+  std::fflush(stderr);
 }
 
 } // namespace xlc::runtime

@@ -1,16 +1,12 @@
-// What a user sees of a step: a line, a progress bar on a terminal, a line of the log.
+// What a user sees of a step or an evaluation: a line, a progress bar on a terminal, a record of the log and of charts.
 #ifndef XLC_LIB_RUNTIME_JOB_PROGRESS_H
 #define XLC_LIB_RUNTIME_JOB_PROGRESS_H
 
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
+#include "Evaluation.h"
+#include "Options.h"
+#include "TensorBoard.h"
 
 namespace xlc::runtime {
-
-class Data;
 
 struct StepResult {
   uint64_t step; ///< from 1
@@ -35,37 +31,33 @@ void clearBar();
 
 class Progress {
 public:
-  /// `logPath` may be empty; `goesOn`: what is in it stays, as far as `begin` says. Throws Rejected where the log
-  /// cannot be written.
-  Progress(const std::string &logPath, bool goesOn);
+  /// Throws Rejected where the log or the files for TensorBoard cannot be written.
+  Progress(const Plan &plan, const Options &options);
   ~Progress();
 
-  /// Before the first step of this run, `done` steps of `count` having been done by others: takes lines of steps that
+  /// Before the first step of this run, `done` steps of `count` having been done by others: takes records of steps that
   /// are done again out of the log. The first line of data that are a stream of tokens: rows, and what is left at the
   /// ends of files.
   void begin(const Data &data, uint64_t done, uint64_t count);
   void show(const StepResult &result);
+  void show(const EvaluationResult &result);
 
   /// Throws Rejected where a line, or one of the log, could not be written. That was said when it happened; training
   /// went on.
   void checkWritten() const;
 
 private:
-  /// Lines that go to a file, and why one could not, if so.
-  struct Lines {
-    const std::string name;
-    FILE *const file;
-    std::string failure;
-  };
-  void write(Lines &lines, const std::string &line);
+  void record(const LogRecord &record);
+  void showBar(uint64_t step) const;
 
-  struct Close {
-    void operator()(FILE *file) const { std::fclose(file); }
-  };
-  std::unique_ptr<FILE, Close> log;
-  Lines results{"standard output", stdout, {}}, logged;
-  uint64_t steps = 0;
-  const bool goesOn, bar;
+  Log log;
+  std::optional<TensorBoard> charts;
+  Lines results{"standard output", stdout};
+  uint64_t done = 0, steps = 0;   ///< by runs before this; of the run
+  uint64_t tokensOfSample = 0;    ///< 0: the data are no stream of tokens
+  double seconds = 0;             ///< of the steps of this run
+  std::string lastEvaluation;     ///< for the bar
+  const bool bar;
 };
 
 } // namespace xlc::runtime

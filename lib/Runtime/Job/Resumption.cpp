@@ -65,8 +65,9 @@ SavedData describeData(const Plan &plan, const Data &data, const DataChoice &cho
     InputFile file(each.path);
     described.files.push_back({fs::path(each.path).filename().string(), file.size(), digestEnds(file)});
   }
-  described.shuffle = plan.dataset && plan.dataset->shuffle, described.drop = plan.dataset && plan.dataset->drop;
-  described.seed = plan.dataset && plan.dataset->seed ? *plan.dataset->seed : choice.seed;
+  const plan::DatasetT &dataset = *plan.dataset;
+  described.shuffle = dataset.shuffle, described.drop = dataset.drop;
+  described.seed = dataset.seed.value_or(choice.seed);
   return described;
 }
 

@@ -32,6 +32,10 @@ public:
   void passOver(uint64_t count);
 
   RunProgress progress() const { return opened ? opened->manifest().progress : RunProgress(); }
+  /// What the run knows of its evaluations; none: there was none.
+  std::optional<EvaluationState> evaluation() const {
+    return opened ? opened->manifest().evaluation : std::nullopt;
+  }
   /// Of all that is drawn.
   uint64_t seed() const { return opened ? opened->manifest().seed : ownSeed; }
 

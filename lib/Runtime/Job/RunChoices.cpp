@@ -25,6 +25,8 @@ RateSchedule scheduleOfRun(const Plan &plan, uint64_t steps) {
 }
 
 uint64_t countSteps(const Plan &plan, const Options &options, const Data &data, const RunProgress &done) {
+  if (options.evaluates)
+    return done.step;
   uint64_t rows = 0;
   if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
     throw Rejected(
@@ -49,6 +51,19 @@ DataChoice choiceOfRun(const Plan &plan, const Options &options, const Resumptio
   DataChoice choice = choiceOf(plan, options);
   choice.seed = resumption.seed();
   return choice;
+}
+
+std::unique_ptr<const Data> openValidation(const Plan &plan, const Options &options) {
+  const plan::EvaluationT *given = plan.evaluation.get();
+  if (options.evaluates && !given)
+    throw Rejected("error: --eval is for programs that evaluate: 'eval: {}' in the spec makes one");
+  bool isChosen = !options.validationFolder.empty() || !options.validationFiles.empty();
+  if (isChosen && !given)
+    throw Rejected("error: --validation is for programs that evaluate: 'eval: {}' in the spec makes one");
+  if (!given || (!options.evaluates && given->every_steps == 0 && !given->by_epoch))
+    return nullptr;
+  DataChoice choice{options.validationFiles, options.validationFolder, 0};
+  return std::make_unique<const Data>(plan, choice, Scan::Small, plan::Purpose::evaluate);
 }
 
 SavedData describeOfRun(const Plan &plan, const Options &options, const Data &data, const Resumption &resumption) {

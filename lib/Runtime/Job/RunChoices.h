@@ -26,6 +26,9 @@ void checkGraph(const Plan &plan, const Options &options);
 /// What options say of data; the order of rows is by the seed of the run.
 DataChoice choiceOfRun(const Plan &plan, const Options &options, const Resumption &resumption);
 
+/// What the run evaluates on; null where it does not evaluate. Throws Rejected.
+std::unique_ptr<const Data> openValidation(const Plan &plan, const Options &options);
+
 /// What the run is trained on, where it has checkpoints; throws Rejected where it is not what the run until then was.
 SavedData describeOfRun(const Plan &plan, const Options &options, const Data &data, const Resumption &resumption);
 

@@ -143,7 +143,7 @@ void Saving::attempt(uint64_t step, const std::function<void()> &work) {
 void Saving::publish(const State &state) {
   Manifest manifest;
   manifest.progress = state.progress, manifest.seed = state.seed, manifest.data = *state.data;
-  manifest.lossScale = state.lossScale;
+  manifest.lossScale = state.lossScale, manifest.evaluation = state.evaluation;
   manifest.optimizer = plan.optimizer, manifest.states = listOptimizerStates(plan);
   manifest.schedule = describeSchedule(plan);
   manifest.madeBy = {plan.compiler, describeLayout(plan), plan.precision, plan.gpu.empty() ? "cpu" : plan.gpu};
@@ -155,10 +155,12 @@ void Saving::publish(const State &state) {
   syncFolder(dir);
 }
 
-void Saving::removeOutdated() const {
+void Saving::removeOutdated(const State &state) const {
   Retention rule;
   if (plan.checkpoints)
     rule = {plan.checkpoints->keep, plan.checkpoints->keep_every};
+  if (plan.evaluation && plan.evaluation->keeps_best && state.evaluation)
+    rule.best = state.evaluation->bestStep;
   try {
     for (const StepFolder &outdated : findOutdated(listStepFolders(dir), rule))
       removeCheckpoint(outdated.path);
@@ -271,7 +273,7 @@ void Saving::completeOpen(int rank, Pulse *pulse) {
     if (!different.empty())
       endOfDifferent(step, different);
     lastFailed = request.checkpointFailed == step + 1, lastTime = now();
-    lastFailed ? removeTorn(dir, step) : removeOutdated();
+    lastFailed ? removeTorn(dir, step) : removeOutdated(part.state);
     endsRun |= lastFailed && plan.checkpoints && plan.checkpoints->stops;
     if (endsRun)
       Request::raise(request.lastStep, std::max<uint64_t>(step, 1));

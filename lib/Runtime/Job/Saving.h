@@ -49,6 +49,7 @@ public:
     uint64_t seed;
     std::optional<LossScaleState> lossScale; ///< none: there is none
     const SavedData *data;
+    std::optional<EvaluationState> evaluation; ///< none: there was none
   };
   /// Of every rank: begins to write its part, on a thread; where `isLast`, returns when the checkpoint is durable, or
   /// could not be written.
@@ -84,7 +85,7 @@ private:
   void completeOpen(int rank, Pulse *pulse);
   void publish(const State &state);
   [[noreturn]] void endOfDifferent(uint64_t step, const std::string &which);
-  void removeOutdated() const;
+  void removeOutdated(const State &state) const;
 
   const World &world;
   const Plan &plan;

@@ -15,9 +15,6 @@ struct Settings {
   bool sharesDevice = false; ///< XLC_SHARE_GPU: ranks may have one GPU, for tests on a machine that has one
   /// How often this process has been asked for a checkpoint, by SIGUSR1. Null: it cannot be.
   const std::atomic<uint64_t> *checkpointSignals = nullptr;
-  /// For tests, of a plan that has programs for it: before each step but the first all ranks evaluate on its rows.
-  /// Called with the loss, on a rank whose program has it, in its process. Null: they do not.
-  std::function<void(int rank, uint64_t step, float loss)> onEvaluation = nullptr;
 };
 
 inline Settings readSettings(const Environment &environment) {

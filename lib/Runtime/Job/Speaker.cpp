@@ -56,6 +56,17 @@ void Speaker::endStep(uint64_t step, int64_t begin, int64_t waited) {
   judge(result);
 }
 
+void Speaker::showEvaluation(const EvaluationResult &result, const Judge &judge) {
+  world.pulses()->set(Pulse::Speaks);
+  progress.show(result);
+  if (judge.ends()) {
+    clearBar();
+    say(fmt::format("note: {} evaluations in a row have no better {}; the best is that of step {}, {:.8g}",
+                    judge.state()->notBetter, plan.evaluation->judged, judge.state()->bestStep, judge.state()->best));
+  }
+  world.pulses()->set(Pulse::Works);
+}
+
 void Speaker::judge(const StepResult &result) {
   const StepResult::Scale *scale = result.scale ? &*result.scale : nullptr;
   if (std::isfinite(result.norm) && std::isfinite(result.loss))

@@ -4,6 +4,7 @@
 #define XLC_LIB_RUNTIME_JOB_SPEAKER_H
 
 #include "Data/Data.h"
+#include "Evaluation.h"
 #include "Files/Parameters.h"
 #include "Options.h"
 #include "World.h"
@@ -14,7 +15,7 @@ class Speaker {
 public:
   /// Throws Rejected where the log cannot be written.
   Speaker(const World &world, const Options &options, const Data &data)
-      : world(world), plan(world.plan), options(options), data(data), progress(options.log, !options.resume.empty()) {}
+      : world(world), plan(world.plan), options(options), data(data), progress(world.plan, options) {}
 
   /// Before the first step: `done` steps of `count` have been done by runs before. `note`: from which checkpoint, if
   /// so.
@@ -23,6 +24,9 @@ public:
   /// Of a step that took from `begin` on, of which rank 0 waited so many ns for checkpoints: waits for its numbers,
   /// shows them, ends the job where they are of no use.
   void endStep(uint64_t step, int64_t begin, int64_t waited);
+
+  /// Of an evaluation, which `judge` has judged.
+  void showEvaluation(const EvaluationResult &result, const Judge &judge);
 
   /// When all ranks have ended: saves, writes reports, compares with the plan. Throws Rejected where something could
   /// not be written. `values`: what parameters began with. `outside`: of rank 0's device.

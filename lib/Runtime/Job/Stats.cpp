@@ -52,8 +52,7 @@ std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
     std::string stage = plan.mesh->pp() > 1 ? fmt::format(" of stage {}", rank / stageRanks(plan)) : "";
     figures.push_back({"residual_slots" + stage, trainingProgramOf(plan, (int)rank).residual_slots, most, ""});
   }
-  if (plan.dataset)
-    figures.push_back({"data", plan.dataset->ahead, used.bytesAhead});
+  figures.push_back({"data", plan.dataset->ahead, used.bytesAhead});
   return figures;
 }
 

@@ -17,8 +17,8 @@ void MeetingChecker::checkShared(const plan::ProgramT &other) {
       return known->state == home->state && known->place->offset() == home->place->offset() &&
              known->place->stride() == home->place->stride();
     };
-    bool isOwn =
-        state.kind == plan::StateKind::Index || state.kind == plan::StateKind::Site; // nobody else has to find it
+    bool isOwn = state.kind == plan::StateKind::Index || state.kind == plan::StateKind::Site ||
+                 state.kind == plan::StateKind::Result; // nobody else has to find it
     require(isOwn || std::ranges::any_of(trained.states, isSame), "stage {} has {} in two places", other.stage,
             describeState(plan, state));
   }

@@ -1,5 +1,6 @@
 // What a stage keeps where, and its actions.
 #include "PlanCheckers.h"
+#include "xlc/Runtime/Metrics.h"
 #include "xlc/Runtime/States.h"
 
 #include <algorithm>
@@ -45,6 +46,8 @@ std::string describeState(const Plan &plan, const plan::StateT &state) {
 
 /// That a rank has of it.
 static uint64_t countElements(const Plan &plan, const plan::StateT &state) {
+  if (state.kind == plan::StateKind::Result)
+    return state.elements;
   if (!state.bucket || *state.bucket >= plan.buckets.size())
     return 1;
   if (state.kind == plan::StateKind::Members)
@@ -84,8 +87,9 @@ void ProgramChecker::checkActions() {
                   : "says whether a step is applied, and has no gradient norm");
   bool trains = program.purpose == plan::Purpose::train;
   bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(), [&](const auto &each) {
-    return each->purpose == program.purpose && find(*each, plan::StateKind::Result, kLossResult) &&
-           (!trains || find(*each, plan::StateKind::Result, kNormResult));
+    auto has = [&](std::string_view name) { return find(*each, plan::StateKind::Result, name); };
+    return each->purpose == program.purpose &&
+           (trains ? has(kLossResult) && has(kNormResult) : has(kLossSumResult) && has(kTargetsResult));
   });
   require(isShown, "no stage has a loss{}", trains ? " and a gradient norm" : " where it evaluates");
 }

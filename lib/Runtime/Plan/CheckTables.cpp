@@ -2,6 +2,7 @@
 #include "PlanCheckers.h"
 #include "xlc/Runtime/CpuLevel.h"
 #include "xlc/Runtime/Limits.h"
+#include "xlc/Runtime/Metrics.h"
 #include "xlc/Runtime/States.h"
 
 #include <algorithm>
@@ -101,7 +102,11 @@ void TableChecker::checkStorage() {
   checkOverlaps();
   for (const auto &input : plan.inputs)
     checkInput(*input);
-  checkDataset();
+  checkDataset(plan.dataset.get());
+  if (plan.evaluation) {
+    checkDataset(plan.validation.get());
+    checkEvaluation(*plan.evaluation);
+  }
 }
 
 void TableChecker::checkInput(const plan::InputT &input) {
@@ -111,27 +116,41 @@ void TableChecker::checkInput(const plan::InputT &input) {
   require(elements < limit, "a row of input '{}' is larger than any arena", input.name);
   require(input.element <= plan::Element::I1, "input '{}' has a type that no file of data has", input.name);
   require(!input.has_limit || input.limit >= 1, "input '{}' has ids of a table of {} rows", input.name, input.limit);
-  require(input.source <= plan::InputSource::MAX && std::isfinite(input.fill),
-          "input '{}' gets its rows from an unknown source, or is filled with {}", input.name, input.fill);
-  require(isOfData(input) || (input.element == plan::Element::I64 && input.row_shape.empty() && input.path.empty()),
-          "input '{}' holds numbers of samples and is of element type {}, '{}'", input.name, (int)input.element,
-          input.path);
+  require(isOfData(input) || (input.element == plan::Element::I64 && input.row_shape.empty()),
+          "input '{}' holds numbers of samples and is of element type {}", input.name, (int)input.element);
 }
 
 /// All inputs that read the stream have rows of one length.
-void TableChecker::checkDataset() {
-  const plan::TokenStreamT *stream = plan.dataset ? plan.dataset->stream.get() : nullptr;
+void TableChecker::checkDataset(const plan::DatasetT *dataset) {
+  if (!dataset || dataset->inputs.size() != plan.inputs.size())
+    return require(false, "a dataset is not of the {} inputs of the plan", plan.inputs.size());
+  const plan::TokenStreamT *stream = dataset->stream.get();
   require(!stream || (!stream->files.empty() && stream->type <= plan::TokenType::MAX),
           "a stream of {} files, with tokens of an unknown type", stream ? stream->files.size() : 0);
   const plan::InputT *first = nullptr;
-  for (const auto &input : plan.inputs) {
-    if (input->source != plan::InputSource::Tokens && input->source != plan::InputSource::NextTokens)
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    const plan::InputT *input = plan.inputs[i].get();
+    const plan::InputDataT &data = *dataset->inputs[i];
+    require(data.source <= plan::InputSource::MAX && std::isfinite(data.fill),
+            "input '{}' gets its rows from an unknown source, or is filled with {}", input->name, data.fill);
+    if (data.source != plan::InputSource::Tokens && data.source != plan::InputSource::NextTokens)
       continue;
-    first = first ? first : input.get();
+    first = first ? first : input;
     require(stream && isInteger(input->element) && input->row_shape.size() == 1 && input->row_shape[0] >= 1 &&
                 input->row_shape == first->row_shape,
             "input '{}' gets its rows from a stream that cannot give them", input->name);
   }
+}
+
+void TableChecker::checkEvaluation(const plan::EvaluationT &evaluation) {
+  bool areKnown = std::ranges::all_of(evaluation.metrics, [](const std::string &name) { return findMetric(name).has_value(); });
+  require(areKnown && !evaluation.metrics.empty() && evaluation.average.value_or(0) < std::size(kAverages) &&
+              evaluation.min_delta >= 0 && std::isfinite(evaluation.min_delta),
+          "an evaluation has {} metrics, of which not all are known, or judges them in an unknown way",
+          evaluation.metrics.size());
+  bool judges = evaluation.keeps_best || evaluation.patience > 0;
+  require(!judges || std::ranges::find(evaluation.metrics, evaluation.judged) != evaluation.metrics.end(),
+          "evaluations are judged by '{}', which is none of their metrics", evaluation.judged);
 }
 
 std::optional<Quantity> TableChecker::pieceElements(const plan::ParameterT &parameter) {
@@ -169,7 +188,9 @@ void TableChecker::checkState(const plan::StateT &state, size_t number) {
           state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
           state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
   require(isIndex || isTable || isSite ? state.element == plan::Element::I64
-          : isNumber                   ? state.element == scalarElement
+          : state.kind == StateKind::Counter ? state.element == scalarElement
+          : state.kind == StateKind::Result  ? state.element == scalarElement || state.element == plan::Element::F64 ||
+                                                  state.element == plan::Element::I64
                                        : isFloat(state.element),
           "state {}, '{}', is of type {}", number, state.name, nameOf(state.element));
   require((state.begins != plan::Beginning::Index || isIndex) &&

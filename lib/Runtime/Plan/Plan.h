@@ -62,7 +62,7 @@ inline std::vector<std::unique_ptr<plan::ParameterT>>::const_iterator findParame
 }
 
 /// Whether the rows of an input are data of the user; others the runtime writes.
-inline bool isOfData(const plan::InputT &input) { return input.source != plan::InputSource::SampleNumber; }
+inline bool isOfData(const plan::InputT &input) { return !input.samples; }
 
 /// Whether a state holds the parameters of a bucket as units read them: values, or running averages.
 inline bool isRead(const plan::StateT &state) {

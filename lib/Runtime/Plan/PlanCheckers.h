@@ -50,7 +50,8 @@ private:
   void checkState(const plan::StateT &state, size_t number);
   void checkParameter(const plan::ParameterT &parameter);
   void checkInput(const plan::InputT &input);
-  void checkDataset();
+  void checkDataset(const plan::DatasetT *dataset);
+  void checkEvaluation(const plan::EvaluationT &evaluation);
   /// Elements of a rank's piece; none where the layout is impossible.
   std::optional<Quantity> pieceElements(const plan::ParameterT &parameter);
   void checkOverlaps();

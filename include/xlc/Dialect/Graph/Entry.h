@@ -4,7 +4,10 @@
 //   func.func @micro_batch(parameters, inputs) -> (loss, count, next values of buffers, contributions to gradients)
 //       attributes {graph.entry = #graph.purpose<train>}
 //
-// One that evaluates returns loss and count, and nothing else.
+// One that evaluates returns sums over the rows of its micro-batch, each under its name (xlc/Runtime/Metrics.h): those of
+// all micro-batches and ranks add up.
+//
+//   func.func @evaluate(parameters, inputs) -> (tensor<f64> {graph.sum = "loss_sum"}, tensor<i64> {graph.sum = "targets"})
 #ifndef XLC_DIALECT_GRAPH_ENTRY_H
 #define XLC_DIALECT_GRAPH_ENTRY_H
 
@@ -14,8 +17,8 @@ namespace xlc::graph {
 
 /// On a function: it is an entry, for this purpose.
 inline constexpr llvm::StringLiteral kEntry = "graph.entry";
-/// The name that Differentiate gives the entry which trains.
-inline constexpr llvm::StringLiteral kMicroBatch = "micro_batch";
+/// The name that Differentiate gives the entry which trains, and that of the entry which evaluates.
+inline constexpr llvm::StringLiteral kMicroBatch = "micro_batch", kEvaluate = "evaluate";
 
 /// One entry, or none.
 class Entry {
@@ -39,13 +42,16 @@ public:
   mlir::BlockArgument findParameter(llvm::StringRef name) const;
   mlir::BlockArgument findInput(llvm::StringRef name) const;
 
-  /// What it returns: the loss's sum, and the number of targets or the sum of their weights.
+  /// What one that trains returns: the loss's sum, and the number of targets or the sum of their weights.
   mlir::OpOperand &getLoss() const { return returned(0); }
   mlir::OpOperand &getCount() const { return returned(1); }
   /// What it returns as the next value of a running average, or as a contribution to the gradient of a parameter: all
   /// of them, in their order.
   llvm::SmallVector<mlir::OpOperand *> getBuffers() const;
   llvm::SmallVector<mlir::OpOperand *> getGradients() const;
+  /// What one that evaluates returns, all of it; and the name of one of them.
+  llvm::SmallVector<mlir::OpOperand *> getSums() const;
+  mlir::StringAttr getSumName(mlir::OpOperand &value) const;
   /// The parameter to whose gradient a returned value contributes, or the buffer whose next value it is; null: neither.
   mlir::StringAttr getGradientName(mlir::OpOperand &value) const;
   mlir::StringAttr getBufferName(mlir::OpOperand &value) const;

@@ -10,6 +10,9 @@
 
 namespace xlc::graph {
 
+/// On a result of an entry that evaluates: the name of the sum that it is (Entry.h).
+inline constexpr llvm::StringLiteral kSum = "graph.sum";
+
 /// The functions of a module by what they compute; null where it has none.
 ///
 ///   @forward      Import: parameters and inputs -> loss, count, next values of buffers; Differentiate makes an entry
@@ -91,6 +94,8 @@ public:
   mlir::StringAttr getGradient() const { return get(kGrad); }
   /// The name of the buffer whose next value it is, or null.
   mlir::StringAttr getBuffer() const { return get(kBuffer); }
+  /// Of an entry that evaluates: the name of the sum, or null.
+  mlir::StringAttr getSum() const { return get(kSum); }
   /// Of @update: the name of the parameter or state, or null.
   mlir::StringAttr getParameter() const { return get(kParam); }
   mlir::StringAttr getState() const { return get(kState); }

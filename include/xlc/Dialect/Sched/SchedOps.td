@@ -118,9 +118,16 @@ def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, 
 
     A module may have timelines of several purposes (absent: train), those of each for all stages. Which of them runs is
     decided between two steps, for all ranks alike. They read the same buckets, and messages have numbers of their own.
+
+    Those that evaluate have `sums`: what all micro-batches of all ranks add up to, by name, of `sum_types`. The host
+    reads them behind the last action.
+
+        sched.timeline @evaluate stage 0 micro_batches 2 purpose evaluate
+            attributes {sums = ["@loss_sum", "@targets"], sum_types = [tensor<f64>, tensor<i64>]} {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches,
-      DefaultValuedAttr<Graph_PurposeOfTimelineAttr, "::xlc::graph::Purpose::train">:$purpose);
+      DefaultValuedAttr<Graph_PurposeOfTimelineAttr, "::xlc::graph::Purpose::train">:$purpose,
+      OptionalAttr<StrArrayAttr>:$sums, OptionalAttr<TypeArrayAttr>:$sum_types);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `stage` $stage `micro_batches` $micro_batches (`purpose` $purpose^)? attr-dict-with-keyword $body
@@ -128,6 +135,11 @@ def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, 
   let extraClassDeclaration = [{
     /// That of the module.
     ::xlc::dist::MeshAttr getMesh() { return ::xlc::dist::getMesh(getOperation()); }
+    bool isTraining() { return getPurpose() == ::xlc::graph::Purpose::train; }
+    /// The names of its sums, in their order; none where it trains.
+    ::llvm::SmallVector<::mlir::StringAttr> listSums();
+    /// The type of a sum; null where it has none of this name.
+    ::mlir::RankedTensorType findSum(::llvm::StringRef name);
   }];
   let hasVerifier = 1;
 }
@@ -152,7 +164,7 @@ def Sched_RunOp : Sched_Action<"run", [Sched_MicroBatchAction]> {
   let description = [{
     The function's arguments are `values`, then the subsequences of `sites`, the nodes at which it draws
     (graph.site), then the parameters named by `params`, read from their buckets. Its
-    results are `outs`, then what `stores` names: "@loss_sum", "@loss_count", the gradient of a parameter, written into
+    results are `outs`, then what `stores` names: "@loss_sum", "@loss_count", another sum of the timeline, the gradient of a parameter, written into
     its bucket where `accumulate` is false and added where it is true, or a buffer, whose new value replaces the old.
     `role` is F, B, or I and W apart.
   }];
@@ -229,7 +241,7 @@ def Sched_NormOp : Sched_Action<"norm", [Sched_BucketAction, Sched_NamesSymbol]>
   let hasVerifier = 1;
 }
 def Sched_AllReduceScalarsOp : Sched_Action<"all_reduce_scalars", [Sched_CollectiveAction]> {
-  let summary = "sums scalars (@loss_sum, @loss_count, @sum_squares) over a group";
+  let summary = "sums scalars (@loss_sum, @loss_count, @sum_squares), or sums of the timeline, over a group";
   let arguments = (ins StrArrayAttr:$scalars, Dist_GroupAttr:$group);
   let assemblyFormat = "$scalars `over` $group attr-dict";
   let hasVerifier = 1;
@@ -242,9 +254,6 @@ def Sched_ZeroScalarsOp : Sched_Action<"zero_scalars"> {
 }
 def Sched_ScalarsOp : Sched_Action<"scalars", [Sched_NamesSymbol]> {
   let summary = "runs @scalars: loss, gradient norm, the factor on the gradients, and whether the step is applied";
-  let description = [{
-    In a timeline that does not train, the function makes the loss of the loss's sum and the count alone.
-  }];
   let arguments = (ins FlatSymbolRefAttr:$function);
   let assemblyFormat = "$function attr-dict";
 }

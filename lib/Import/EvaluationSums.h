@@ -1,0 +1,20 @@
+// The end of @evaluate: of loss and count sums over the rows that the validation data have, and behind the logits of the
+// loss what metrics are made from (xlc/Runtime/Metrics.h).
+//
+//   valid     = @sample >= 0                                    rows behind the last have no number
+//   labels    = select(valid, labels, ignore)                   so they are no targets, in the loss either
+//   rank      = classes with a larger logit, or with an equal one and a smaller number
+//   top_K     = targets whose rank is below K
+#ifndef XLC_LIB_IMPORT_EVALUATIONSUMS_H
+#define XLC_LIB_IMPORT_EVALUATIONSUMS_H
+
+#include "Loss.h"
+
+namespace xlc::onnx {
+
+/// Makes of @forward, whose passes have run, what an entry that evaluates returns. False after a complaint.
+bool addEvaluationSums(const Spec &spec, mlir::func::FuncOp forward, FileDiagnostics &diagnostics);
+
+} // namespace xlc::onnx
+
+#endif

@@ -1,0 +1,27 @@
+// The nodes of a file as its model infers: what an evaluation computes.
+//
+//     Dropout                       gives its input (Sites, dropsNothing)
+//     batch norm in training form   normalises by its running averages, which stay
+//     stochastic depth              x * mask / p gives x: the mask is 1 with probability p, and stands for its mean
+//
+//         RandomUniformLike -> Less p -> Cast     Bernoulli p     RandomUniform -> Add p -> Floor     each becomes p
+//
+// What else draws, or changes a buffer, computes in a way that no rule turns into that of inference.
+#ifndef XLC_LIB_IMPORT_INFERENCE_H
+#define XLC_LIB_IMPORT_INFERENCE_H
+
+#include "Parameters.h"
+
+namespace xlc::onnx {
+
+/// The nodes, one for one, and which inputs of them are parameters. None after a complaint that names the node.
+struct InferringNodes {
+  std::vector<Node> nodes;
+  ParameterPlan plan;
+};
+std::optional<InferringNodes> makeInferring(const Model &model, const ParameterPlan &plan,
+                                            FileDiagnostics &diagnostics);
+
+} // namespace xlc::onnx
+
+#endif

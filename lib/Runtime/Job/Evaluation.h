@@ -1,0 +1,56 @@
+// Evaluations of a run, as one rank takes part in them: the program that evaluates, step by step over the rows of the
+// validation data, and what all ranks' rows add up to. Every rank gets the same sums, so each knows for itself whether
+// the run is to end.
+#ifndef XLC_LIB_RUNTIME_JOB_EVALUATION_H
+#define XLC_LIB_RUNTIME_JOB_EVALUATION_H
+
+#include "Data/Data.h"
+#include "Device/Executor.h"
+#include "Files/Parameters.h"
+#include "Log.h"
+#include "MetricValues.h"
+
+namespace xlc::runtime {
+
+/// What an evaluation came to.
+struct EvaluationResult {
+  uint64_t step = 0; ///< that the run had done
+  uint64_t rows = 0, left = 0; ///< that were evaluated, and that fill no global batch and were left out
+  double seconds = 0;
+  EvaluationSums sums;
+  std::vector<std::pair<std::string, double>> metrics; ///< as the plan has them
+  bool isBest = false;
+};
+
+class Evaluation {
+public:
+  /// `data`: of the plan's validation. They outlive it.
+  Evaluation(const JobContext &job, const Data &data, int rank, RankMemory memory);
+
+  /// Whether an evaluation is due behind a step, which began with sample `first` and has `batch` of `rows` of an epoch.
+  static bool isDue(const Plan &plan, uint64_t step, uint64_t first, uint64_t batch, uint64_t rows);
+
+  /// Evaluates, and judges, behind a step.
+  EvaluationResult run(uint64_t step);
+
+  Executor &executor() { return program; }
+  Judge judge;
+
+private:
+  uint64_t countSteps(uint64_t &left) const;
+  void addSums(EvaluationSums &sums) const;
+
+  const Plan &plan;
+  const Data &data;
+  const int rank;
+  const RankMemory memory;
+  Executor program;
+};
+
+/// An evaluation in a record of the log, and in a line for people.
+LogRecord recordOf(const EvaluationResult &result);
+std::string describe(const EvaluationResult &result);
+
+} // namespace xlc::runtime
+
+#endif

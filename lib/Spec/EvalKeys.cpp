@@ -1,0 +1,67 @@
+// The rows below `eval`, of the table in Keys.cpp.
+#include "Keys.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+constexpr Range counts = {.low = 1};
+
+EvalSpec &evalOf(Spec &spec) { return spec.eval ? *spec.eval : spec.eval.emplace(); }
+EvalSpec::Best &bestOf(Spec &spec) {
+  std::optional<EvalSpec::Best> &best = evalOf(spec).best;
+  return best ? *best : best.emplace();
+}
+EvalSpec::Stop &stopOf(Spec &spec) {
+  std::optional<EvalSpec::Stop> &stop = evalOf(spec).stop;
+  return stop ? *stop : stop.emplace();
+}
+
+// clang-format off
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
+const Key rows[] = {
+  {"eval", Kind::Section, any, "", "",
+   "Evaluation on the rows of `data.validation`, each of them once: [Evaluation.md](Evaluation.md). The model computes as "
+   "it infers: nothing is dropped, batch norms use their running averages.", nullptr},
+  {"eval.every", Kind::IntegerOrChoice, counts, "epoch", "only with `--eval`",
+   "After how many steps the program evaluates, or behind each epoch of the training data.",
+   [](Spec &s, const Value &v) {
+     if (v.text == "epoch")
+       evalOf(s).everyEpoch = true;
+     else
+       evalOf(s).everySteps = v.integer;
+   }},
+  {"eval.metrics", Kind::NameList, any, "", "[loss]",
+   "What is told: `loss`, `perplexity`, `accuracy`, `topK` (top5: the label is among the 5 largest logits), `precision`, "
+   "`recall`, `f1`, `matthews`. All but the first two need a cross-entropy, whose logits and labels they count.",
+   [](Spec &s, const Value &v) { evalOf(s).names = v.texts; }},
+  {"eval.average", Kind::Choice, any, "binary|macro|micro|weighted", "`binary` of two classes, else `macro`",
+   "precision, recall, f1: how the numbers of the classes become one, as scikit-learn defines it.",
+   [](Spec &s, const Value &v) {
+     for (auto [i, name] : enumerate(runtime::kAverages))
+       if (v.text == name)
+         evalOf(s).average = runtime::MetricAverage(i);
+   }},
+  {"eval.best", Kind::Section, any, "", "", "The checkpoint of the best evaluation stays beside those of `checkpoint.keep`.", nullptr},
+  {"eval.best.metric", Kind::Text, any, "", "loss", "By which metric.",
+   [](Spec &s, const Value &v) { bestOf(s).metric = v.text; }},
+  {"eval.best.mode", Kind::Choice, any, "min|max", "`min` of loss and perplexity, else `max`", "Which value is the best.",
+   [](Spec &s, const Value &v) { bestOf(s).isSmallest = v.text == "min"; }},
+  {"eval.stop", Kind::Section, any, "", "", "The run ends, with exit code 0, where evaluations get no better.", nullptr},
+  {"eval.stop.patience", Kind::Integer, counts, "", "1",
+   "So many evaluations in a row without a better one than the best, by `eval.best.metric`.",
+   [](Spec &s, const Value &v) { stopOf(s).patience = v.integer; }},
+  {"eval.stop.min_delta", Kind::Number, notNegative, "", "0", "One is better where it is so by more than this.",
+   [](Spec &s, const Value &v) { stopOf(s).minDelta = v.number; }},
+  {"eval.outputs", Kind::NameList, any, "", "none",
+   "Outputs of the model, of a row for each sample, that `--predict` writes.",
+   [](Spec &s, const Value &v) { evalOf(s).outputs = v.texts; }},
+};
+// clang-format on
+
+} // namespace
+
+ArrayRef<Key> evalKeys() { return rows; }
+
+} // namespace xlc::spec
