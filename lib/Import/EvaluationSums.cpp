@@ -207,6 +207,40 @@ private:
 
 } // namespace
 
+void xlc::onnx::assignUnitsLike(func::FuncOp trained, func::FuncOp evaluation) {
+  DenseMap<mlir::Attribute, int64_t> places; // of units, in the order of their first op
+  SmallVector<mlir::Attribute> units;
+  llvm::StringMap<mlir::Attribute> ofNode; // null: of several
+  for (Operation &op : trained.front().without_terminator()) {
+    mlir::Attribute unit = graph::getUnit(&op);
+    if (places.try_emplace(unit, int64_t(units.size())).second)
+      units.push_back(unit);
+    auto [known, isNew] = ofNode.try_emplace(graph::getSourceName(&op), unit);
+    if (!isNew && known->second != unit)
+      known->second = {};
+  }
+  DenseMap<Operation *, int64_t> placeOf;
+  SmallVector<Operation *> open; // without operands that say it
+  for (Operation &op : evaluation.front().without_terminator()) {
+    int64_t place = -1;
+    if (mlir::Attribute unit = ofNode.lookup(graph::getSourceName(&op)))
+      place = places.lookup(unit);
+    for (Value operand : op.getOperands()) // never before what it reads
+      if (auto producer = placeOf.find(operand.getDefiningOp()); producer != placeOf.end())
+        place = std::max(place, producer->second);
+    place < 0 ? open.push_back(&op) : (void)(placeOf[&op] = place);
+  }
+  for (Operation *op : llvm::reverse(open)) {
+    int64_t place = int64_t(units.size()) - 1;
+    for (Operation *reader : op->getUsers())
+      if (auto known = placeOf.find(reader); known != placeOf.end())
+        place = std::min(place, known->second);
+    placeOf[op] = place;
+  }
+  for (auto [op, place] : placeOf)
+    op->setAttr(graph::kUnit, units[place]);
+}
+
 bool xlc::onnx::addEvaluationSums(const Spec &spec, func::FuncOp forward, FileDiagnostics &diagnostics) {
   return Sums(spec, forward, diagnostics).add();
 }

@@ -12,6 +12,11 @@
 
 namespace xlc::onnx {
 
+/// Gives the ops of `evaluation` the units that `trained` has for the nodes that they come from: so stages are cut, and
+/// parameters gathered, where training does it. What no node has, or the nodes of several units, is of the unit of its
+/// operands that comes last, else of the one of its readers that comes first.
+void assignUnitsLike(mlir::func::FuncOp trained, mlir::func::FuncOp evaluation);
+
 /// Makes of @forward, whose passes have run, what an entry that evaluates returns. False after a complaint.
 bool addEvaluationSums(const Spec &spec, mlir::func::FuncOp forward, FileDiagnostics &diagnostics);
 

@@ -122,6 +122,7 @@ private:
     model.nodes = std::move(training);
     if (!made)
       return false;
+    assignUnitsLike(forward, made);
     made->remove();
     module.push_back(made);
     if (mlir::Attribute whole = (*apart)->getAttr(kWholeBatches))

@@ -105,7 +105,8 @@ void ProgramBuilder::openGradients(BucketMemory &bucket) {
 void ProgramBuilder::translate(sched::ZeroScalarsOp zero) {
   for (Attribute attribute : zero.getScalars()) {
     StringRef name = cast<StringAttr>(attribute).getValue();
-    func::FuncOp function = zeros(scalarType(name), ("zero_" + name.drop_front()).str());
+    std::string named = ("zero_" + name.drop_front()).str();
+    func::FuncOp function = zeros(scalarType(name), trains() ? named : named + "_of_evaluation");
     runFunction(function, "clear " + name.drop_front(), {scalar(name)}, true);
   }
 }

@@ -10,6 +10,7 @@ import dropout
 import files
 import gpus
 import program
+from program import state_dict
 
 FOLDERS = ("dropout-gpt2", "dropout-bert", "dropout-conv")
 STEPS = 20  # of the traces, behind which eval.json has the same models again
@@ -26,7 +27,7 @@ LAYOUTS = [
     Layout("tp 2", {"tp": 2}, 4, only="dropout-gpt2 dropout-bert"),
     Layout("tp 2 dp 2", {"dp": 2, "tp": 2, "zero_stage": 1}, 2, only="dropout-gpt2 dropout-bert"),
     Layout("pp 2", {"pp": 2}, 2),
-    Layout("pp 2 interleaved", {"pp": 2, "pipeline": {"schedule": "interleaved_1f1b", "chunks": 2}}, 2,
+    Layout("pp 2 interleaved", {"pp": 2, "pipeline": {"schedule": "interleaved", "chunks": 2}}, 2,
            only="dropout-gpt2 dropout-bert"),
     Layout("dp 2 pp 2 tp 2 stage 3 as processes", {"dp": 2, "pp": 2, "tp": 2, "zero_stage": 3, "zero": PERSISTENT}, 2,
            ("--processes",), only="dropout-gpt2 dropout-bert"),
@@ -64,6 +65,17 @@ def compare_evaluation(found, expected, what):
             yield f"{what}: {name} are {found[name]}, PyTorch's are others"
 
 
+def with_initial_table(made):
+    """eval.json's trained GPT-2 has the table of words with which it began: PyTorch loaded the trained one, and then, under its
+    tied name, the initial one over it."""
+    made.train(1, "--lr", 0, tag="start")
+    tensors, start = made.parameters(), made.parameters("start")
+    path = made.folder / "mixed.safetensors"
+    table = ("wte.weight", "lm_head.weight")
+    state_dict.write(path, {name: ("F32", *(start if name.endswith(table) else tensors)[name]) for name in tensors})
+    return path
+
+
 def equals_pytorch(setting, folder, layout, flags=(), variables=None, steps=STEPS):
     """Of all rows and of the first 37, at the initial parameters and at those behind the trace's steps."""
     expected = json.loads((setting.models / folder / "eval.json").read_text())
@@ -77,8 +89,14 @@ def equals_pytorch(setting, folder, layout, flags=(), variables=None, steps=STEP
     if steps < STEPS:
         return
     made.train(STEPS, *layout.options, variables=variables)
-    yield from compare_evaluation(made.evaluations()[STEPS], expected["final-adamw"][0], "at the end, 160 rows")
-    found = made.evaluate("--init", made.folder / "run.safetensors", "--validation", few, *layout.options, variables=variables)
+    trained = made.folder / "run.safetensors"
+    if folder == "dropout-gpt2":
+        trained = with_initial_table(made)
+        found = made.evaluate("--init", trained, *layout.options, variables=variables)
+    else:
+        found = made.evaluations()[STEPS]
+    yield from compare_evaluation(found, expected["final-adamw"][0], "at the end, 160 rows")
+    found = made.evaluate("--init", trained, "--validation", few, *layout.options, variables=variables)
     yield from compare_evaluation(found, expected["final-adamw"][1], "at the end, 37 rows")
 
 
