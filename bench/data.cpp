@@ -46,9 +46,11 @@ Plan makePlan(const std::string &path, bool shuffles) {
   plan.mesh = std::make_unique<plan::Mesh>(1, 1, 1, 1), plan.micro = batch, plan.micro_batches = 1;
   auto input = std::make_unique<plan::InputT>();
   input->name = "ids", input->element = plan::Element::I64, input->row_shape = {length};
-  input->has_limit = true, input->limit = words, input->source = plan::InputSource::Tokens;
+  input->has_limit = true, input->limit = words;
   plan.inputs.push_back(std::move(input));
   plan.dataset = std::make_unique<plan::DatasetT>();
+  plan.dataset->inputs.push_back(std::make_unique<plan::InputDataT>());
+  plan.dataset->inputs[0]->source = plan::InputSource::Tokens;
   plan.dataset->shuffle = shuffles, plan.dataset->stream = std::make_unique<plan::TokenStreamT>();
   plan.dataset->stream->files = {path}, plan.dataset->stream->type = plan::TokenType::U16;
   return plan;

@@ -219,7 +219,8 @@ SmallVector<Value> Backward::finish(unsigned index) {
   return llvm::map_to_vector(byUnit, [&](auto &entry) { return addUp(argument, entry.second); });
 }
 
-/// An op is I where an op of another unit uses its result, directly or through ops of its own unit; else W.
+/// An op is I where an op of another unit uses its result, directly or through ops of its own unit; else W. Without
+/// `forward` all of them are of forward.
 void assignRoles(func::FuncOp function, const DenseSet<Operation *> &forward) {
   MLIRContext *context = function.getContext();
   DenseSet<Operation *> awaited;
@@ -227,7 +228,7 @@ void assignRoles(func::FuncOp function, const DenseSet<Operation *> &forward) {
     if (!isa_and_nonnull<GraphDialect>(op.getDialect()))
       continue;
     Role role = Role::F;
-    if (!forward.contains(&op)) {
+    if (!forward.empty() && !forward.contains(&op)) {
       bool isAwaited = llvm::any_of(op.getUsers(), [&](Operation *user) {
         bool isGraph = isa_and_nonnull<GraphDialect>(user->getDialect());
         return isGraph && (getUnit(user) != getUnit(&op) || awaited.contains(user));
@@ -266,16 +267,8 @@ struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
     assignRoles(function, forward);
     function.setName(kMicroBatch);
     Entry::make(function, Purpose::train);
-    for (Entry entry : Entry::all(module))
-      if (!entry.isTraining())
-        finishForward(entry.getFunction());
-  }
-
-  /// Of an entry without backward.
-  static void finishForward(func::FuncOp function) {
-    eraseStops(function);
-    for (Operation &op : function.front().without_terminator())
-      op.setAttr(kRole, RoleAttr::get(function.getContext(), Role::F));
+    if (func::FuncOp evaluation = Entry::find(module, Purpose::evaluate).getFunction())
+      eraseStops(evaluation), assignRoles(evaluation, {});
   }
 
   /// They have done what they are for.

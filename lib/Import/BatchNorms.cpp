@@ -176,6 +176,22 @@ BatchNorms xlc::onnx::findBatchNorms(Model &model, FileDiagnostics &diagnostics)
   return Finder(model, diagnostics).find();
 }
 
+void xlc::onnx::warnOfNorms(const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics) {
+  int64_t pieces = spec.dp * spec.microBatches();
+  if (norms.numTraining && pieces > 1)
+    diagnostics.warning(Twine(norms.numTraining) +
+                        " batch norms couple the samples of a batch: their statistics are "
+                        "those of one micro-batch of " +
+                        Twine(spec.microBatch) +
+                        " samples on one rank, as in PyTorch; "
+                        "with another dp or batch.micro the model trains differently");
+  if (norms.numInference)
+    diagnostics.warning(Twine(norms.numInference) +
+                        " batch norms are in inference form: the model is trained with "
+                        "their running averages as they are; to train with those of the batch export with "
+                        "training=torch.onnx.TrainingMode.TRAINING, dynamo=False");
+}
+
 void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,
                              StringSet<> &accounted, FileDiagnostics &diagnostics) {
   std::vector<std::string> lost;

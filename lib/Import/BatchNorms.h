@@ -39,6 +39,9 @@ bool isTrainingForm(const Node &node, int64_t opset);
 /// back.
 BatchNorms findBatchNorms(Model &model, FileDiagnostics &diagnostics);
 
+/// Warns of batch norms that do not do what one process with the whole batch would do in training.
+void warnOfNorms(const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics);
+
 /// Refuses folded norms that have lost parameters of the signature that are to be trained (`trainable`: patterns),
 /// beyond those that are accounted for; now they are. And those without parameters that are in training mode.
 void refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,

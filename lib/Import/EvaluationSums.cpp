@@ -94,8 +94,9 @@ private:
     graph::PartOf f(loss, OpBuilder(loss), graph::Spelling::AsModels);
     Value labels = loss.getLabels(), valid = validLike(f, labels);
     if (!valid)
-      return complain("eval", "the model cannot be evaluated: the rows of the batch cannot be followed to the labels of "
-                              "its cross-entropy");
+      return complain("eval",
+                      "the model cannot be evaluated: the rows of the batch cannot be followed to the labels of "
+                      "its cross-entropy");
     int64_t ignored = loss.getIgnoreIndex() ? int64_t(*loss.getIgnoreIndex()) : kNoClass;
     loss.setIgnoreIndex(ignored);
     loss.getLabelsMutable().assign(f.select(valid, labels, double(ignored)));
@@ -108,9 +109,10 @@ private:
     if (first == spec.eval->metrics.end())
       return true;
     if (losses.size() != 1)
-      return complain("eval.metrics", "eval.metrics has " + first->name() +
-                                          ", which counts labels among the logits of a cross-entropy, and the model has " +
-                                          Twine(losses.size()) + " of them");
+      return complain("eval.metrics",
+                      "eval.metrics has " + first->name() +
+                          ", which counts labels among the logits of a cross-entropy, and the model has " +
+                          Twine(losses.size()) + " of them");
     graph::CrossEntropyOp loss = losses.front();
     graph::PartOf f(loss, OpBuilder(forward.front().getTerminator()), graph::Spelling::AsModels);
     Targets targets = findTargets(f, loss);
@@ -148,8 +150,8 @@ private:
 
   bool addTop(graph::Formula &f, const Targets &targets, const runtime::Metric &metric) {
     if (int64_t(metric.k) > targets.size)
-      return complain("eval.metrics", "eval.metrics has " + metric.name() + ", and the model has " +
-                                          Twine(targets.size) + " classes");
+      return complain("eval.metrics",
+                      "eval.metrics has " + metric.name() + ", and the model has " + Twine(targets.size) + " classes");
     std::string name = runtime::nameOfTop(metric.k);
     if (llvm::is_contained(names, name))
       return true;
@@ -168,8 +170,8 @@ private:
       return complain("eval.average", "eval.average of binary is for two classes, the model has " +
                                           Twine(targets.size) + "; macro would do");
     Type i64 = f.b.getI64Type();
-    Value isLargest = f.isEqual(targets.logits, f.reduceAlong(Reduction::max, targets.logits,
-                                                              graph::Formula::rankOf(targets.logits) - 1));
+    Value isLargest = f.isEqual(
+        targets.logits, f.reduceAlong(Reduction::max, targets.logits, graph::Formula::rankOf(targets.logits) - 1));
     Value candidates = f.select(isLargest, targets.classes, double(targets.size));
     Value first = f.reduceRows(Reduction::min, candidates);
     Value isPredicted = f.isEqual(targets.classes, f.alongRows(first, targets.classes));
@@ -200,7 +202,7 @@ private:
   FileDiagnostics &diagnostics;
   SampleRows lies;
   SmallVector<graph::CrossEntropyOp> losses;
-  bool isGlobal = false; ///< the loss is that of all rows of a step, however they are cut
+  bool isGlobal = false;          ///< the loss is that of all rows of a step, however they are cut
   SmallVector<std::string> names; ///< of what is returned
   SmallVector<Value> values;
 };

@@ -1,5 +1,5 @@
-// The end of @evaluate: of loss and count sums over the rows that the validation data have, and behind the logits of the
-// loss what metrics are made from (xlc/Runtime/Metrics.h).
+// The end of @evaluate: of loss and count sums over the rows that the validation data have, and behind the logits of
+// the loss what metrics are made from (xlc/Runtime/Metrics.h).
 //
 //   valid     = @sample >= 0                                    rows behind the last have no number
 //   labels    = select(valid, labels, ignore)                   so they are no targets, in the loss either

@@ -78,11 +78,11 @@ public:
     returnBuffers(norms, plan, importer);
     if (!runPasses(*result.module))
       return std::nullopt;
-    warnOfNorms(norms);
+    warnOfNorms(norms, spec, diagnostics);
     warnOfHiddenRows(model, forward, diagnostics);
     freezeUnreached(forward, diagnostics);
     limitInputs(forward);
-    limitWholeSteps();
+    limitWholeSteps(forward);
     checkInputFiles(model, spec, forward, diagnostics);
     if (options.notes && options.raise)
       noteRaised(forward, *options.notes);
@@ -348,23 +348,6 @@ private:
       attributes.setResult(2 + i, graph::kBuffer, builder.getStringAttr(name));
   }
 
-  /// Batch norms that do not do what one process with the whole batch would do in training.
-  void warnOfNorms(const BatchNorms &norms) {
-    int64_t pieces = spec.dp * spec.microBatches();
-    if (norms.numTraining && pieces > 1)
-      diagnostics.warning(Twine(norms.numTraining) +
-                          " batch norms couple the samples of a batch: their statistics are "
-                          "those of one micro-batch of " +
-                          Twine(spec.microBatch) +
-                          " samples on one rank, as in PyTorch; "
-                          "with another dp or batch.micro the model trains differently");
-    if (norms.numInference)
-      diagnostics.warning(Twine(norms.numInference) +
-                          " batch norms are in inference form: the model is trained with "
-                          "their running averages as they are; to train with those of the batch export with "
-                          "training=torch.onnx.TrainingMode.TRAINING, dynamo=False");
-  }
-
   bool runPasses(ModuleOp module) {
     ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
       diagnostics.error("while importing: " + Twine(diagnostic.str()));
@@ -374,20 +357,6 @@ private:
     buildImportPipeline(manager, options.raise, /*cutsBlocks=*/spec.pp > 1);
     manager.enableVerifier(false); // once, at the end
     return succeeded(manager.run(module)) && succeeded(mlir::verify(module)) && succeeded(verifyImported(module));
-  }
-
-  /// The rows of a whole step have the limits of those of a micro-batch.
-  void limitWholeSteps() {
-    llvm::DenseMap<mlir::Attribute, unsigned> parts; // by name
-    for (unsigned part = 0; part < forward.getNumArguments(); ++part)
-      if (mlir::Attribute name = graph::Argument(forward, part).getInput())
-        parts.try_emplace(name, part);
-    graph::SignatureAttributes attributes(forward);
-    for (unsigned whole = 0; whole < forward.getNumArguments(); ++whole)
-      if (auto part = parts.find(forward.getArgAttr(whole, graph::kWholeStep)); part != parts.end())
-        for (StringRef key : {graph::kLimit, graph::kIgnore})
-          if (mlir::Attribute value = forward.getArgAttr(part->second, key))
-            attributes.setArgument(whole, key, value);
   }
 
   Model &model;

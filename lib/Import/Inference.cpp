@@ -185,9 +185,9 @@ private:
     auto it = readers.find(name);
     bool isRead = it != readers.end() && !is_contained(model.outputs, name);
     return isRead && all_of(it->second, [&](unsigned reader) {
-      const Node &node = model.nodes[reader];
-      return isOnnx(node, "Mul") || (isOnnx(node, "Div") && node.inputs[0] == name && multiplies(reader));
-    });
+             const Node &node = model.nodes[reader];
+             return isOnnx(node, "Mul") || (isOnnx(node, "Div") && node.inputs[0] == name && multiplies(reader));
+           });
   }
 
   const Model &model;

@@ -4,6 +4,8 @@
 #include "InputLimits.h"
 
 #include "Importer.h"
+#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/SignatureAttributes.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -38,4 +40,17 @@ void xlc::onnx::limitInputs(func::FuncOp forward) {
   forward.walk([&](graph::GatherOp gather) {
     limit(forward, gather.getIndices(), shapeOf(gather.getTable())[gather.getDimension()], std::nullopt);
   });
+}
+
+void xlc::onnx::limitWholeSteps(func::FuncOp forward) {
+  llvm::DenseMap<mlir::Attribute, unsigned> parts; // by name
+  for (unsigned part = 0; part < forward.getNumArguments(); ++part)
+    if (mlir::Attribute name = graph::Argument(forward, part).getInput())
+      parts.try_emplace(name, part);
+  graph::SignatureAttributes attributes(forward);
+  for (unsigned whole = 0; whole < forward.getNumArguments(); ++whole)
+    if (auto part = parts.find(forward.getArgAttr(whole, graph::kWholeStep)); part != parts.end())
+      for (StringRef key : {graph::kLimit, graph::kIgnore})
+        if (mlir::Attribute value = forward.getArgAttr(part->second, key))
+          attributes.setArgument(whole, key, value);
 }

@@ -1,5 +1,5 @@
-// How the samples of a micro-batch lie in a value: followed from the inputs, whose dimension 0 they are, by the rules of
-// the factor table.
+// How the samples of a micro-batch lie in a value: followed from the inputs, whose dimension 0 they are, by the rules
+// of the factor table.
 #ifndef XLC_LIB_IMPORT_SAMPLEROWS_H
 #define XLC_LIB_IMPORT_SAMPLEROWS_H
 

@@ -171,8 +171,8 @@ private:
   llvm::MapVector<int64_t, int64_t> sites;           ///< buffers, by the number of a site
   SharedByStages &shared;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, RunForm> forms; ///< by unit and function
-  int64_t scalars = -1, groupCount = 0;                ///< of one that evaluates: the buffer of its sums
-  llvm::MapVector<mlir::StringAttr, int64_t> sums;     ///< where they lie in it
+  int64_t scalars = -1, groupCount = 0;            ///< of one that evaluates: the buffer of its sums
+  llvm::MapVector<mlir::StringAttr, int64_t> sums; ///< where they lie in it
   bool hasLossScale = false;
   llvm::SmallVector<runtime::StepNumber, 2> stepNumbers; ///< that a step has once and the program reads
   bool hasScalars = false;                               ///< whether loss and norm are worked out

@@ -14,6 +14,11 @@ std::string makeFingerprint(const Compilation &compilation);
 /// Everything but what `fillPlan` and the target fill. The compilation has been through Memory and has its fingerprint.
 std::unique_ptr<plan::PlanT> describePlan(const Compilation &compilation);
 
+/// Of a plan that has its inputs: what a run is trained and evaluated on, when it evaluates, and its checkpoints.
+void describeData(const Compilation &compilation, plan::PlanT &plan);
+void describeEvaluation(const Spec &spec, mlir::ModuleOp module, plan::PlanT &plan);
+void describeCheckpoints(const Spec &spec, plan::PlanT &plan);
+
 /// The spec's file of rows of an input, as an absolute path; empty where there is none. Names come from the model;
 /// a name with a slash has a file only where the spec names it.
 std::string dataPath(const RowsSpec &rows, llvm::StringRef input);

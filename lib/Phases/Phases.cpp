@@ -331,7 +331,7 @@ constexpr Phase phases[] = {
     {"Spec", "YAML", "one checked struct", "all", "nothing; it understands", "every value is legal for itself",
      Fault::User, spec},
     {"Import", "ONNX", "graph",
-     "batch.micro, dims, micro-batches of all ranks, loss, init, dropout, trainable, padding, tie, untie",
+     "batch.micro, dims, micro-batches of all ranks, loss, init, dropout, eval, trainable, padding, tie, untie",
 
      "static shapes for one micro-batch of one data-parallel rank; undoes what exporters did; raises patterns; finds "
      "units",
@@ -378,7 +378,7 @@ constexpr Phase phases[] = {
      Fault::Compiler, memory},
     {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel that no library does",
      "each call of a generated kernel has its code, which is of its memory layout", Fault::Compiler, lower},
-    {"Emit", "exec + @kernels", "program", "batch.micro, runtime.threads_per_rank, data, init",
+    {"Emit", "exec + @kernels", "program", "batch.micro, runtime.threads_per_rank, data, eval, init",
      "nothing; it writes the plan as data, an object file of code and plan, and the program",
      "the plan is one that the program's own check takes", Fault::Compiler, emitProgram},
 };

@@ -24,8 +24,7 @@ Json toJson(const MemoryReport &memory) {
   json["total"] = memory.total();
   json["arena"] = memory.arena;
   json["lower_bound"] = memory.lowerBound;
-  if (memory.evaluation)
-    json["evaluation"] = *memory.evaluation;
+  json["evaluation"] = memory.evaluation ? Json(*memory.evaluation) : Json();
   json["by_cause"] = causes;
   json["by_type"] = types;
   json["outside"] = sumOf(memory.outside);

@@ -44,9 +44,9 @@ private:
     }
     auto orNone = [&](ArrayRef<Attribute> list) { return list.empty() ? ArrayAttr() : builder.getArrayAttr(list); };
     for (int64_t stage = 0; stage < pp; ++stage) {
-      auto timeline = TimelineOp::create(builder, entry.getFunction().getLoc(),
-                                         pp > 1 ? name + "_" + std::to_string(stage) : name, stage, microBatches,
-                                         entry.getPurpose(), orNone(sums), orNone(types));
+      auto timeline =
+          TimelineOp::create(builder, entry.getFunction().getLoc(), pp > 1 ? name + "_" + std::to_string(stage) : name,
+                             stage, microBatches, entry.getPurpose(), orNone(sums), orNone(types));
       timeline.getBody().emplaceBlock();
       buildTimeline(step, timeline);
     }
@@ -66,8 +66,8 @@ private:
       return step.module.emitError() << "schedule '" << schedule.getValue() << "' with pp = " << pp
                                      << " does not fit the stages";
     step.runs = findRuns(step.entry, step.schedule->splitsBackward);
-    step.order = step.entry.isTraining() ? makeOrder(*step.schedule, step.shape)
-                                         : makeForwardOrder(*step.schedule, step.shape);
+    step.order =
+        step.entry.isTraining() ? makeOrder(*step.schedule, step.shape) : makeForwardOrder(*step.schedule, step.shape);
     step.times = simulate(*step.schedule, step.shape, step.order, SlotTimes());
     step.transfers = orderTransfers(findHops(step.runs, *step.schedule, step.shape), step.order, step.times);
     step.buckets = llvm::to_vector(step.module.getOps<BucketOp>());

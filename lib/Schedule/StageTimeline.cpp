@@ -163,10 +163,11 @@ void TimelineBuilder::insertTransfer(const Item &item) {
   Value &value = values[item.microBatch][hop.value];
   auto number = [&](int64_t value) { return actions.getI64IntegerAttr(value); };
   if (step.rankOf(hop.from) == stage)
-    act<SendOp>(value, number(step.firstMessage + item.transfer->number), number(step.rankOf(hop.to)), number(item.microBatch));
+    act<SendOp>(value, number(step.firstMessage + item.transfer->number), number(step.rankOf(hop.to)),
+                number(item.microBatch));
   else
-    value = act<ReceiveOp>(hop.value.getType(), number(step.firstMessage + item.transfer->number), number(step.rankOf(hop.from)),
-                           number(item.microBatch));
+    value = act<ReceiveOp>(hop.value.getType(), number(step.firstMessage + item.transfer->number),
+                           number(step.rankOf(hop.from)), number(item.microBatch));
 }
 
 /// The inputs that the runs of this stage read; all of them where there is one stage.

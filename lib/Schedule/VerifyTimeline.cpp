@@ -80,21 +80,10 @@ public:
       else if (state.isStale)
         return timeline.emitOpError() << "ends before the updated slices of bucket '" << name.getValue()
                                       << "' are gathered";
-    return failed(checkSums()) ? failure() : checkComplete();
+    return checkComplete();
   }
 
 private:
-  /// What evaluating comes to is there, from all ranks that have a part of it.
-  LogicalResult checkSums() {
-    for (StringAttr name : timeline.listSums()) {
-      if (scalarStores.lookup(name) == 0)
-        return timeline.emitOpError() << "never makes its sum " << name;
-      if (mesh().getDp() * mesh().getPp() > 1 && !reducedScalars.contains(name))
-        return timeline.emitOpError() << "ends before its sum " << name << " is summed over all ranks";
-    }
-    return success();
-  }
-
   bool trains() { return timeline.getPurpose() == graph::Purpose::train; }
   bool isTrained(const BucketState &state) { return (int64_t)const_cast<BucketState &>(state).op.getGroup() >= 0; }
   dist::MeshAttr mesh() { return timeline.getMesh(); }
@@ -112,8 +101,15 @@ private:
     return success();
   }
 
-  /// Every unit runs each of its functions once for every micro-batch.
+  /// Every unit runs each of its functions once for every micro-batch, and what evaluating comes to is there, from all
+  /// ranks that have a part of it.
   LogicalResult checkComplete() {
+    for (StringAttr name : timeline.listSums()) {
+      if (scalarStores.lookup(name) == 0)
+        return timeline.emitOpError() << "never makes its sum " << name;
+      if (mesh().getDp() * mesh().getPp() > 1 && !reducedScalars.contains(name))
+        return timeline.emitOpError() << "ends before its sum " << name << " is summed over all ranks";
+    }
     for (auto &[unit, seen] : microBatches)
       for (int64_t k = 0; k < (int64_t)timeline.getMicroBatches(); ++k)
         if (!seen.contains(k))

@@ -276,8 +276,8 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has 2 elements; a result is one number}}
-  exec.state result "loss" 2 x f32 begins nothing at <0 + 0 + 0>
+  // expected-error @+1 {{has 2 elements; a counter is one number}}
+  exec.state counter "applied" 2 x f32 begins one at <0 + 0 + 0>
 }
 
 // -----

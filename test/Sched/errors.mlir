@@ -81,7 +81,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{names scalar '@loss'; there are @loss_sum, @loss_count and @sum_squares}}
+  // expected-error @+1 {{names scalar '@loss'; there are @loss_sum, @loss_count, @sum_squares}}
   sched.zero_scalars ["@loss_sum", "@loss"]
 }
 
@@ -89,7 +89,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{names scalar 'loss_sum'; there are @loss_sum, @loss_count and @sum_squares}}
+  // expected-error @+1 {{names scalar 'loss_sum'; there are @loss_sum, @loss_count, @sum_squares}}
   sched.all_reduce_scalars ["loss_sum"] over <world, [2, 1], []>
 }
 }
@@ -167,4 +167,13 @@ sched.bucket @scalars ["w"] at [0] sizes [2] elements 64 group 0 params whole gr
 sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{runs 'scalars', which is not a function of the module}}
   sched.scalars @scalars
+}
+
+// -----
+
+// What evaluates says what it comes to.
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
+// expected-error @+1 {{has 0 sums of 0 types; one that evaluates has sums, each a tensor, and one that trains has none}}
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
+}
 }

@@ -3,7 +3,7 @@
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
-sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
   // expected-error @+1 {{changes what outlives a step, in a timeline that does not train}}
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
 }
@@ -14,7 +14,7 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
 // A running average, which forward replaces.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
 sched.bucket @b ["mean"] at [0] sizes [2] elements 64 group -2 params whole grads whole states whole
-sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
   // expected-error @+1 {{changes what outlives a step, in a timeline that does not train}}
   sched.run @norm_F #graph.unit<"norm", 0> micro 0 () params ["mean"] stores ["mean"] accumulate [false] : () -> ()
 }
@@ -24,7 +24,7 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
-sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
   // expected-error @+1 {{changes what outlives a step, in a timeline that does not train}}
   sched.update @b
 }
@@ -32,12 +32,20 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
 
 // -----
 
-// The loss is summed over all ranks where a timeline evaluates too.
+// What it comes to is summed over all ranks.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>} {
-func.func private @loss()
-sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
-  // expected-error @+1 {{uses @loss_sum before it is summed over all ranks}}
-  sched.scalars @loss
+// expected-error @+1 {{ends before its sum "@loss_sum" is summed over all ranks}}
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
+  sched.run @head_E #graph.unit<"head", 0> micro 0 () params [] stores ["@loss_sum"] accumulate [false] : () -> ()
+}
+}
+
+// -----
+
+// Each of its sums is made.
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
+// expected-error @+1 {{never makes its sum "@loss_sum"}}
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
 }
 }
 
@@ -48,9 +56,9 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train stage 0 micro_batches 1 {
 }
 // expected-error @+1 {{is stage 0 of #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>; a step has one timeline per stage, in order}}
-sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> {
+sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
 }
-sched.timeline @evaluate_1 stage 0 micro_batches 1 purpose <evaluate> {
+sched.timeline @evaluate_1 stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
 }
 }
 
@@ -65,12 +73,16 @@ sched.timeline @train_0 stage 0 micro_batches 1 {
 sched.timeline @train_1 stage 1 micro_batches 1 {
   %x = sched.receive message 0 from 0 micro 0 : tensor<2xf32>
 }
-sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> {
+sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
   %x = sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] : () -> tensor<2xf32>
   // expected-error @+1 {{is message 0, which another stage has already}}
   sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
+  sched.zero_scalars ["@loss_sum"]
+  sched.all_reduce_scalars ["@loss_sum"] over <world, [], [0, 1]>
 }
-sched.timeline @evaluate_1 stage 1 micro_batches 1 purpose <evaluate> {
+sched.timeline @evaluate_1 stage 1 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
   %x = sched.receive message 0 from 0 micro 0 : tensor<2xf32>
+  sched.zero_scalars ["@loss_sum"]
+  sched.all_reduce_scalars ["@loss_sum"] over <world, [], [0, 1]>
 }
 }

@@ -112,6 +112,7 @@ struct Emit : testing::Test {
   }
 
   void fillInputs() {
+    plan.dataset = std::make_unique<plan::DatasetT>();
     plan.model = "w.onnx", plan.compiler = "test", plan.fingerprint = "f";
     plan.micro = plan.threads = 1;
     plan.traffic.push_back(std::make_unique<plan::TrafficT>());

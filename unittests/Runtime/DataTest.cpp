@@ -222,7 +222,8 @@ TEST(Data, WhatIsFilledHasANumberOfItsType) {
   Folder folder;
   writeData(folder);
   Plan plan = makePlan(0);
-  plan.dataset->inputs[0]->path = folder.file("x.npy"), plan.dataset->inputs[idsInput]->source = plan::InputSource::Fill;
+  plan.dataset->inputs[0]->path = folder.file("x.npy"),
+  plan.dataset->inputs[idsInput]->source = plan::InputSource::Fill;
   for (double good : {0, 9, -100}) {
     plan.dataset->inputs[idsInput]->fill = good;
     Data data(plan, {});

@@ -1,5 +1,6 @@
 // Metrics of counts that were worked out by hand, and when a run of evaluations ends: as transformers decides it.
 #include "Job/MetricValues.h"
+#include "Job/TensorBoard.h"
 
 #include <gtest/gtest.h>
 
@@ -85,6 +86,19 @@ TEST(Judge, EndsWhereTransformersDoes) {
     ++seen;
   }
   EXPECT_EQ(seen, 1000u);
+}
+
+/// RFC 3720, B.4, and the check value of the catalogue of CRCs.
+TEST(TensorBoard, HasPublishedChecksums) {
+  std::string ascending, descending;
+  for (int i = 0; i < 32; ++i)
+    ascending += (char)i, descending += (char)(31 - i);
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
+  EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
+  EXPECT_EQ(crc32c(ascending), 0x46dd794eu);
+  EXPECT_EQ(crc32c(descending), 0x113fdb5cu);
+  EXPECT_EQ(crc32c(""), 0u);
 }
 
 } // namespace

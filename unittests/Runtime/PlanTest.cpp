@@ -34,8 +34,7 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
   expect("a row of input 'x' is larger than any arena",
          [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
-  expect("input 'x' holds numbers of samples and is of element type 0",
-         [](Plan &p) { p.inputs[0]->samples = true; });
+  expect("input 'x' holds numbers of samples and is of element type 0", [](Plan &p) { p.inputs[0]->samples = true; });
   expect("input 'x' has a type that no file of data has", [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
   auto launch = [](Plan &p, uint32_t block) {
@@ -303,23 +302,6 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
     p.rank_groups[1]->stages = {0};
     p.functions[1]->calls[0]->exchange->group = 1;
   });
-}
-
-/// The tiny plan runs the same steps to evaluate.
-TEST(Plan, ProgramsOfAStageShareWhatTheyKeep) {
-  auto add = [](Plan &p) -> plan::ProgramT & {
-    auto &made = *p.programs.emplace_back(std::make_unique<plan::ProgramT>(*p.programs[0]));
-    made.purpose = plan::Purpose::evaluate;
-    return made;
-  };
-  EXPECT_EQ(complaintAfter([&](Plan &p) { add(p); }), "");
-  expect("stage 0 has arenas of 2560 and 4096 bytes", [&](Plan &p) { add(p).arena = 4096; });
-  expect("stage 0 has bucket 'bucket' in two places",
-         [&](Plan &p) { *add(p).states[0]->place = plan::Place(512, 0, 1); });
-  expect("2 programs for 1 stages", [&](Plan &p) { add(p), add(p); });
-  expect("1 programs for 1 stages", [&](Plan &p) { add(p).stage = 7; });
-  expect("a program of an unknown purpose", [&](Plan &p) { add(p).purpose = (plan::Purpose)9; });
-  expect("no stage has a loss where it evaluates", [&](Plan &p) { add(p).states.resize(1); });
 }
 
 TEST(Plan, StagesMustMeet) {

@@ -42,7 +42,7 @@ protected:
       ids += (char)(i % 10);
     folder.write("ids.bin", ids);
     plan = makeStreamPlan(folder.file("ids.bin"), GetParam());
-    plan.inputs[0]->path = folder.file("x.npy");
+    plan.dataset->inputs[0]->path = folder.file("x.npy");
   }
   Folder folder;
   Plan plan;
@@ -90,7 +90,7 @@ TEST_P(PrefetchOf, TheSumOfRowsDependsOnNoLayout) {
   };
   uint64_t two = sumOf(plan);
   Plan one = makeStreamPlan(folder.file("ids.bin"), GetParam());
-  one.inputs[0]->path = plan.inputs[0]->path;
+  one.dataset->inputs[0]->path = plan.dataset->inputs[0]->path;
   *one.mesh = plan::Mesh(1, 1, 1, 1), one.micro = ranks * micro;
   EXPECT_EQ(sumOf(one), two);
   one.dataset->shuffle = !GetParam();
@@ -106,7 +106,7 @@ TEST(Prefetch, WhatCannotBeReadIsThrownByTheLoadThatNeedsIt) {
   std::string ids(rows, '\1');
   ids[13] = 99;
   Plan plan = makeStreamPlan(folder.write("ids.bin", ids), false);
-  plan.inputs[0]->path = folder.file("x.npy");
+  plan.dataset->inputs[0]->path = folder.file("x.npy");
   StopSignal stop{};
   Data data(plan, {});
   Prefetch prefetch(plan, data, stop);

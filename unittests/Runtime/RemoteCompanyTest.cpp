@@ -118,7 +118,7 @@ TEST_F(RemoteCompanyTest, ASignalOfAnotherRankStopsTheProgram) {
                                  {UINT64_MAX, SIGTERM}}) {
     std::atomic<int> signal{0};
     world.request().signal = asked;
-    adoptSignal(world, signal);
+    world.adoptSignal(signal);
     EXPECT_EQ(signal, expected) << asked;
   }
 }

@@ -132,7 +132,6 @@ TEST_P(Resume, AFolderIsOfOneRun) {
 }
 
 TEST_P(Resume, OtherDataAreRefusedUnlessTheyHaveChanged) {
-  plan.dataset->ahead = 2304;
   ASSERT_EQ(run({"--steps", "1"}), Exit::Done);
   auto refusal = [&](std::vector<std::string> arguments = {}) {
     arguments.insert(arguments.end(), {"--steps", "2", "--resume", "auto"});

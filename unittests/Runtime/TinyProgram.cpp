@@ -150,6 +150,7 @@ void addStorage(Plan &plan, bool sharded) {
   ids->ignore = -100;
   plan.inputs.push_back(std::move(ids));
   plan.dataset = std::make_unique<DatasetT>();
+  plan.dataset->ahead = 2304; // of rows that are read ahead
   for (size_t i = 0; i < plan.inputs.size(); ++i)
     plan.dataset->inputs.push_back(std::make_unique<InputDataT>());
 }
@@ -265,6 +266,7 @@ Plan makeStages() {
     buffer->last = buffer->last < 0 ? -1 : (int)second.steps.size() - 1;
   plan.traffic.push_back(std::make_unique<TrafficT>());
   plan.traffic[1]->axis = Axis::pp, plan.traffic[1]->transfer = ranks * microBatches * bytes;
+  plan.dataset->ahead = 2240;
   return plan;
 }
 

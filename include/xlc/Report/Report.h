@@ -29,10 +29,11 @@ struct MemoryReport {
   std::array<int64_t, 6> byCause = {}; ///< live at the peak; index: exec::Cause
   /// The same by the elements' type ("bf16"), where a function reads or writes them; of mixed precision only.
   std::array<std::map<std::string, int64_t>, 6> byType;
-  int64_t arena = 0;                ///< what is allocated
-  int64_t lowerBound = 0;           ///< live at the peak, all causes
-  std::optional<int64_t> evaluation; ///< live at the peak of an evaluation, which has the same arena; none: there is none
-  std::vector<OutsideLine> outside;  ///< what is allocated beside it
+  int64_t arena = 0;      ///< what is allocated
+  int64_t lowerBound = 0; ///< live at the peak, all causes
+  std::optional<int64_t>
+      evaluation; ///< live at the peak of an evaluation, which has the same arena; none: there is none
+  std::vector<OutsideLine> outside; ///< what is allocated beside it
   int64_t data = 0;                 ///< of the host, for rows that are read ahead; not in the total
   std::string peakAction;           ///< the action during which the peak is reached
   std::vector<PeakBuffer> largest;  ///< of those live at the peak, at most ten, by size

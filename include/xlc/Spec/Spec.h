@@ -169,8 +169,8 @@ struct CheckpointSpec {
 struct EvalSpec {
   std::optional<int64_t> everySteps; ///< none: not by steps
   bool everyEpoch = false;
-  std::vector<std::string> names = {"loss"}; ///< of metrics
-  std::vector<runtime::Metric> metrics;      ///< the same, since they were checked; first the loss
+  std::vector<std::string> names = {"loss"};     ///< of metrics
+  std::vector<runtime::Metric> metrics;          ///< the same, since they were checked; first the loss
   std::optional<runtime::MetricAverage> average; ///< none: as the number of classes suggests
   struct Best {
     std::string metric = "loss";

@@ -53,9 +53,7 @@ StringAttr Entry::getBufferName(OpOperand &value) const {
   return Result(function, value.getOperandNumber()).getBuffer();
 }
 
-StringAttr Entry::getSumName(OpOperand &value) const {
-  return Result(function, value.getOperandNumber()).getSum();
-}
+StringAttr Entry::getSumName(OpOperand &value) const { return Result(function, value.getOperandNumber()).getSum(); }
 
 SmallVector<OpOperand *> Entry::getSums() const {
   SmallVector<OpOperand *> values;

@@ -72,8 +72,9 @@ SmallVector<StringAttr> TimelineOp::listSums() {
 RankedTensorType TimelineOp::findSum(StringRef name) {
   SmallVector<StringAttr> sums = listSums();
   const auto *found = llvm::find_if(sums, [&](StringAttr sum) { return sum.getValue() == name; });
-  return found == sums.end() ? RankedTensorType()
-                             : cast<RankedTensorType>(cast<TypeAttr>((*getSumTypes())[found - sums.begin()]).getValue());
+  return found == sums.end()
+             ? RankedTensorType()
+             : cast<RankedTensorType>(cast<TypeAttr>((*getSumTypes())[found - sums.begin()]).getValue());
 }
 
 LogicalResult TimelineOp::verify() {

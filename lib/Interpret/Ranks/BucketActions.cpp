@@ -147,8 +147,7 @@ template <class E> LogicalResult interpret::act(World<E> &world, sched::ZeroScal
       Shape shape;
       if (RankedTensorType sum = zero->getParentOfType<sched::TimelineOp>().findSum(cast<StringAttr>(name).getValue()))
         isNumber = sum.getElementType().isInteger(), shape = Shape(sum.getShape());
-      rank.scalars[cast<StringAttr>(name).str()] =
-          isNumber ? Datum<E>(Integers(shape)) : Datum<E>(Tensor<E>(shape));
+      rank.scalars[cast<StringAttr>(name).str()] = isNumber ? Datum<E>(Integers(shape)) : Datum<E>(Tensor<E>(shape));
     }
   return success();
 }

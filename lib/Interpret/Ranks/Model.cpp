@@ -111,7 +111,8 @@ Datum<E> Source<E>::rowsOfEvaluation(const Model::Input &input, int64_t step, in
     return Source{seed}.rows(input, apart + step, firstRow);
   Integers numbers(input.type.getShape());
   for (auto [i, number] : llvm::enumerate(numbers.elements))
-    number = firstRow + int64_t(i) < std::max<int64_t>(std::min<int64_t>(all, 2), all * 2 / 3) ? firstRow + int64_t(i) : -1;
+    number =
+        firstRow + int64_t(i) < std::max<int64_t>(std::min<int64_t>(all, 2), all * 2 / 3) ? firstRow + int64_t(i) : -1;
   return numbers;
 }
 template struct Source<double>;

@@ -49,8 +49,8 @@ public:
   /// On memory of its own, in which all that outlives a step is that of training.
   LogicalResult evaluate(int64_t t, Runner<E>::Visit visit) override {
     if (others.size() != stages.size())
-      return stages.front().program->op.emitError() << "the model has an evaluation, and " << others.size() << " of "
-                                                    << stages.size() << " stages have one";
+      return stages.front().program->op.emitError()
+             << "the model has an evaluation, and " << others.size() << " of " << stages.size() << " stages have one";
     for (auto [own, trained] : llvm::zip(others, stages)) {
       if (t == 1 && failed(own.program->initialize()))
         return failure();
@@ -266,7 +266,7 @@ private:
 
   std::optional<Order> order;
   std::vector<Stage> stages, others; ///< of training, and of evaluation; those that run are `stages`
-  bool isDelaying = false; ///< whether the delayed action may not begin now
+  bool isDelaying = false;           ///< whether the delayed action may not begin now
   int64_t now = 0;
 };
 

@@ -83,8 +83,8 @@ template <class E> LogicalResult StageProgram<E>::act(exec::LoadOp load) {
           memory.spanAt(cast<exec::PlaceAttr>(place), rank, input->type.getNumElements(), input->type.getElementType());
       int64_t first = cut.firstRow(*input, mesh.dpOf(rank), load.getMicroBatch());
       bool trains = op.getPurpose() == graph::Purpose::train;
-      Datum<E> rows = trains ? source.rows(*input, now, first)
-                             : source.rowsOfEvaluation(*input, now, first, cut.allRows(*input));
+      Datum<E> rows =
+          trains ? source.rows(*input, now, first) : source.rowsOfEvaluation(*input, now, first, cut.allRows(*input));
       if (failed(memory.write({load, labelOf(load), rank}, span, rows, false)))
         return failure();
     }

@@ -213,8 +213,9 @@ template <class E> LogicalResult Timeline<E>::load(sched::LoadOp load) {
       if (!input)
         return load.emitOpError() << "the model has no input " << name;
       int64_t first = cut.firstRow(*input, world.mesh.dpOf(rank.index), load.getMicroBatch());
-      rank.activations[value] = timeline.isTraining() ? source.rows(*input, now, first)
-                                                      : source.rowsOfEvaluation(*input, now, first, cut.allRows(*input));
+      rank.activations[value] = timeline.isTraining()
+                                    ? source.rows(*input, now, first)
+                                    : source.rowsOfEvaluation(*input, now, first, cut.allRows(*input));
     }
   return success();
 }

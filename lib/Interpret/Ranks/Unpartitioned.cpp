@@ -106,9 +106,7 @@ private:
   LogicalResult accumulate(int64_t t, int64_t rank, int64_t microBatch) {
     func::FuncOp function = model.microBatch;
     SmallVector<Datum<E>> results;
-    auto rows = [&](const Model::Input &input) {
-      return source.rows(input, t, cut.firstRow(input, rank, microBatch));
-    };
+    auto rows = [&](const Model::Input &input) { return source.rows(input, t, cut.firstRow(input, rank, microBatch)); };
     if (failed(call(function, rank, rows, results)))
       return failure();
     for (auto [i, result] : llvm::enumerate(results)) {

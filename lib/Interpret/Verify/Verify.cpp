@@ -133,8 +133,8 @@ FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const
   return report;
 }
 
-/// Digests of what each rank should hold after each step, by dp index (-1: what all hold) and name; those of the sums of
-/// an evaluation behind it are at `kOfEvaluation`.
+/// Digests of what each rank should hold after each step, by dp index (-1: what all hold) and name; those of the sums
+/// of an evaluation behind it are at `kOfEvaluation`.
 using Digests = std::vector<std::map<int64_t, std::map<std::string, uint64_t>>>;
 constexpr int64_t kOfEvaluation = -2;
 
@@ -202,8 +202,8 @@ FailureOr<VerifyReport> compareDigests(const Digests &expected, const Model &mod
   return report;
 }
 
-/// First one program, then the other, in each of these orders: the first report that is not equal, or the last. So not both
-/// are in memory at once, and what the unpartitioned one computes serves all orders.
+/// First one program, then the other, in each of these orders: the first report that is not equal, or the last. So not
+/// both are in memory at once, and what the unpartitioned one computes serves all orders.
 template <class E>
 FailureOr<VerifyReport> verifyByDigest(const Model &model, Parallel &parallel, const VerifyOptions &options,
                                        ArrayRef<std::optional<Order>> orders, uint64_t seed, bool &isUndefined) {

@@ -75,10 +75,10 @@ struct Manifest {
   RunProgress progress;
   uint64_t seed = 0; ///< of all that is drawn
   std::optional<LossScaleState> lossScale;
-  std::string optimizer;           ///< its type; empty: not known
-  std::vector<std::string> states; ///< of the optimizer, by name
-  std::string schedule;            ///< of learning rates, in words, or kImportedSchedule
-  std::optional<SavedData> data;   ///< none: not known
+  std::string optimizer;                     ///< its type; empty: not known
+  std::vector<std::string> states;           ///< of the optimizer, by name
+  std::string schedule;                      ///< of learning rates, in words, or kImportedSchedule
+  std::optional<SavedData> data;             ///< none: not known
   std::optional<EvaluationState> evaluation; ///< none: there was none
   struct MadeBy {
     std::string xlc, layout, precision, target;

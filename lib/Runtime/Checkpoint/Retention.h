@@ -35,8 +35,8 @@ void removeCheckpoint(const std::string &folder);
 /// Removes what an attempt to write one has left, as far as that is possible, and puts back what has stepped aside.
 void removeTorn(const std::string &dir, uint64_t step);
 
-/// Which checkpoints stay beside the newest: `keep` counts it, 0 is all; of `every` multiples, 0 is none; and that of the
-/// step whose evaluation is the best.
+/// Which checkpoints stay beside the newest: `keep` counts it, 0 is all; of `every` multiples, 0 is none; and that of
+/// the step whose evaluation is the best.
 struct Retention {
   uint64_t keep = 0, every = 0;
   std::optional<uint64_t> best = std::nullopt;

@@ -1,6 +1,8 @@
 // See Data.h.
 #include "Data.h"
 
+#include "Chosen.h"
+
 #include "Plan/Ranks.h"
 
 #include <fmt/format.h>
@@ -10,68 +12,12 @@
 namespace xlc::runtime {
 namespace {
 
-/// The option's name of the files of a stream.
-constexpr char streamName[] = "tokens";
-
-/// A name comes from the model and is no path: one with a slash has no file in a folder, only one that is given.
-std::string pathIn(const std::string &folder, const std::string &name) {
-  return name.find('/') == std::string::npos ? fmt::format("{}/{}.npy", folder, name) : "";
-}
-
-bool isOfStream(plan::InputSource source) {
-  return source == plan::InputSource::Tokens || source == plan::InputSource::NextTokens;
-}
-
-} // namespace
-
-/// Where rows come from: a dataset of the plan, and files that the command line chooses in place of its own.
-class Chosen {
-public:
-  Chosen(const Plan &plan, const plan::DatasetT &dataset, const DataChoice &choice)
-      : plan(plan), dataset(dataset), choice(choice) {}
-
-  bool isOfRows(size_t i) const { return isOfData(*plan.inputs[i]) && sourceOf(i) == plan::InputSource::Rows; }
-  plan::InputSource sourceOf(size_t i) const {
-    const plan::InputT &input = *plan.inputs[i];
-    if (!isOfData(input) || choice.files.count(dataName(input)) || !choice.folder.empty())
-      return plan::InputSource::Rows;
-    return dataset.inputs[i]->source;
-  }
-  /// The file of rows of an input that has one; empty where there is none.
-  std::string pathOf(size_t i) const {
-    const std::string &name = dataName(*plan.inputs[i]), &path = dataset.inputs[i]->path;
-    if (auto it = choice.files.find(name); it != choice.files.end())
-      return it->second;
-    if (!choice.folder.empty())
-      return pathIn(choice.folder, name);
-    return !path.empty() || dataset.folder.empty() ? path : pathIn(dataset.folder, name);
-  }
-  bool readsStream() const {
-    for (size_t i = 0; i < plan.inputs.size(); ++i)
-      if (isOfStream(sourceOf(i)))
-        return true;
-    return false;
-  }
-  std::vector<std::string> streamFiles() const {
-    if (auto it = choice.files.find(streamName); it != choice.files.end())
-      return {it->second};
-    return dataset.stream ? dataset.stream->files : std::vector<std::string>();
-  }
-
-private:
-  const Plan &plan;
-  const plan::DatasetT &dataset;
-  const DataChoice &choice;
-};
-
-namespace {
-
 /// Names of files for which there is no input.
 void checkNames(const Plan &plan, const Chosen &chosen, const DataChoice &choice, std::vector<std::string> &problems) {
   for (const auto &[name, path] : choice.files) {
     if (std::any_of(plan.inputs.begin(), plan.inputs.end(),
                     [&](const auto &each) { return isOfData(*each) && dataName(*each) == name; }) ||
-        (name == streamName && chosen.readsStream()))
+        (name == Chosen::streamName && chosen.readsStream()))
       continue;
     std::vector<std::string> names;
     for (const auto &input : plan.inputs)
@@ -157,7 +103,7 @@ void Data::openStream(const Chosen &chosen, const plan::DatasetT &dataset, Scan 
   uint64_t length = 0;
   bool next = false;
   for (size_t i = 0; i < plan.inputs.size(); ++i)
-    if (plan::InputSource source = chosen.sourceOf(i); isOfStream(source))
+    if (plan::InputSource source = chosen.sourceOf(i); Chosen::isOfStream(source))
       length = rowElements(*plan.inputs[i]), next |= source == plan::InputSource::NextTokens;
   if (length == 0)
     return;
@@ -206,8 +152,7 @@ void Data::checkRowCounts(std::vector<std::string> &problems) {
     problems.push_back("error: all inputs are filled with numbers, and none has rows");
   uint64_t least = purpose == plan::Purpose::train ? globalBatch(plan) : 1;
   if (first && rowCount < least)
-    problems.push_back(
-        fmt::format("{}: error: {} rows, while a step needs {}", first->placeOf(0), rowCount, least));
+    problems.push_back(fmt::format("{}: error: {} rows, while a step needs {}", first->placeOf(0), rowCount, least));
 }
 
 /// Of inputs that nothing reads, one of those that may be read in their place has the same rows: of much data

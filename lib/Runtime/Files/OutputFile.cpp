@@ -37,9 +37,9 @@ void replaceTemporary(const char *name, const char *by) {
 }
 [[noreturn]] void rejectByErrno(const std::string &path) { reject(path, std::strerror(errno)); }
 
-/// Makes a new file beside `target`, whose name is that with six letters more, and puts the name there. It has the rights of the file that
-/// it replaces. The system applies the umask to a file that replaces none: umask(2) can only be read by a change of it, which other
-/// threads see. -1 and errno: the file cannot be made.
+/// Makes a new file beside `target`, whose name is that with six letters more, and puts the name there. It has the
+/// rights of the file that it replaces. The system applies the umask to a file that replaces none: umask(2) can only be
+/// read by a change of it, which other threads see. -1 and errno: the file cannot be made.
 int makeTemporary(const std::string &target, std::string &name) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   constexpr int mostTries = 100;
@@ -162,8 +162,8 @@ void removeTemporaryFiles() {
       unlink(name);
 }
 
-/// The disk begins with a large file while the rest of it is written, so that the sync at its end waits for little. This
-/// is a hint: what fails in it fails in the sync too.
+/// The disk begins with a large file while the rest of it is written, so that the sync at its end waits for little.
+/// This is a hint: what fails in it fails in the sync too.
 void OutputFile::put(const char *from, uint64_t count) {
   constexpr uint64_t stretch = 8 << 20;
   writeAll(file, path, from, count);

@@ -60,8 +60,9 @@ private:
 /// a folder, a link to nothing, or a device or pipe that is refused.
 std::string findOutputTarget(const std::string &path, Devices devices = Devices::Refused);
 
-/// While it lives, signals that end this process wait, here and in programs that this thread starts: a temporary file is
-/// known to removeTemporaryFiles before its writer can be interrupted, and no linker goes on without us and makes it again.
+/// While it lives, signals that end this process wait, here and in programs that this thread starts: a temporary file
+/// is known to removeTemporaryFiles before its writer can be interrupted, and no linker goes on without us and makes it
+/// again.
 class HeldSignals {
 public:
   HeldSignals();

@@ -149,7 +149,7 @@ Exit runRemoteRank(World &world, Carrier &carrier, std::atomic<int> &signal,
     leave(stop.code()); // before memory goes that messages are under way to
   }
   carrier.finish();
-  adoptSignal(world, signal);
+  world.adoptSignal(signal);
   return exit;
 }
 

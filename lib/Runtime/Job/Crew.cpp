@@ -20,25 +20,11 @@ constexpr auto tick = std::chrono::milliseconds(50);
 
 } // namespace
 
-void adoptSignal(const World &world, std::atomic<int> &signal) {
-  uint64_t asked = world.request().signal;
-  if (asked != 0 && std::ranges::find(stoppingSignals, asked) == std::end(stoppingSignals))
-    asked = SIGTERM; // of another process, which gets no other signals so
-  int none = 0;
-  signal.compare_exchange_strong(none, (int)asked);
-}
-
-static DeviceSetup setupOf(const World &world, const Embedded &embedded, const Options &options) {
-  bool isInline = options.check || options.overlap == Overlap::Inline;
-  return {world.plan, embedded.codes, world.spins, embedded.images, embedded.imageCount, &world.ranksMeet(), isInline};
-}
-
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
            const Options &options, const Settings &settings, const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
-      options(options), signal(signal), resumption(plan, options),
-      data(plan, choiceOfRun(plan, options, resumption)), validation(openValidation(plan, options)),
-      described(describeOfRun(plan, options, data, resumption)),
+      options(options), signal(signal), resumption(plan, options), data(plan, choiceOfRun(plan, options, resumption)),
+      validation(openValidation(plan, options)), described(describeOfRun(plan, options, data, resumption)),
       values(openValues(plan, options, resumption)), steps(countSteps(plan, options, data, resumption.progress())),
       schedule(scheduleOfRun(plan, steps)), prefetch(plan, data, world.stop()), rows(plan, prefetch, data),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
@@ -46,7 +32,8 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
       saving(world, options, settings, speaks),
       speaker(speaks ? std::make_unique<Speaker>(world, options, data) : nullptr),
       context(makeContext(options.stats.empty() ? (const DataSource &)prefetch : rows)),
-      evaluationContext(makeContext(validation ? *validation : data)), watchdog(world, world.whereabouts.areTold() ? options.timeout : 0) {
+      evaluationContext(makeContext(validation ? *validation : data)),
+      watchdog(world, world.whereabouts.areTold() ? options.timeout : 0) {
   evaluationContext.fault = nullptr; // it is of a step that trains
   checkGraph(plan, options);
   if (std::string note = speaks && values.allFromFile ? values.file->describeUnused() : ""; !note.empty())
@@ -88,16 +75,9 @@ void Crew::awaitWriter(int rank, Pulse &pulse) {
 
 void Crew::runSteps(int rank) {
   Rank &self = own(rank);
-  uint64_t bytes = trainingProgramOf(plan, rank).arena;
-  DeviceSetup onMachine = setup;
-  onMachine.machine = machine.get();
-  self.device = target.makeDevice(onMachine, rank);
-  self.arena = world.arenas.allocate(rank, *self.device);
-  self.device->fill(self.arena.begin, options.check ? poison : 0, bytes);
   Pulse *pulse = world.pulses() + (uint64_t)rank * pulsesPerRank;
+  makeMemory(rank);
   fillStates(rank, pulse);
-  if (world.isTraced())
-    self.trace.emplace(world.traceOf(rank));
   makeExecutors(rank);
   Fabric &fabric = context.fabric;
   Request &request = world.request();
@@ -127,7 +107,7 @@ void Crew::runSteps(int rank) {
     endUntil(std::max(step, done + lag) - lag);
     fabric.meet(pulse);
     flipBit(plan, options.fault, rank, step, memoryOf(rank));
-    if (isEvaluationDue(step)) {
+    if (validation && Evaluation::isDue(plan, resumption.progress(), step, data.rows())) {
       endUntil(step);
       fabric.meet(pulse); // all know whether its numbers are of use
       if (request.isSpoiled == 0)
@@ -209,12 +189,25 @@ void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool isLast) {
   uint64_t more = step - done.step, skipped = scale ? scale->skipped() : done.step - done.applied;
   RunProgress progress{step, step - skipped, done.samples + more * globalBatch(plan)};
   std::optional<LossScaleState> state = scale ? std::optional(scale->state()) : std::nullopt;
-  std::optional<EvaluationState> evaluation = self.evaluation ? self.evaluation->judge.state() : resumption.evaluation();
-  saving.write(rank, {progress, resumption.seed(), state, &described, evaluation}, values, memoryOf(rank), pulse, isLast);
+  std::optional<EvaluationState> evaluation =
+      self.evaluation ? self.evaluation->judge.state() : resumption.evaluation();
+  saving.write(rank, {progress, resumption.seed(), state, &described, evaluation}, values, memoryOf(rank), pulse,
+               isLast);
+}
+
+void Crew::makeMemory(int rank) {
+  Rank &self = own(rank);
+  DeviceSetup onMachine = setup;
+  onMachine.machine = machine.get();
+  self.device = target.makeDevice(onMachine, rank);
+  self.arena = world.arenas.allocate(rank, *self.device);
+  self.device->fill(self.arena.begin, options.check ? poison : 0, trainingProgramOf(plan, rank).arena);
 }
 
 void Crew::makeExecutors(int rank) {
   Rank &self = own(rank);
+  if (world.isTraced())
+    self.trace.emplace(world.traceOf(rank));
   RankTrace *trace = self.trace ? &*self.trace : nullptr;
   self.executor = std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, trace);
   if (const Checkpoint *from = resumption.checkpoint()) {
@@ -226,12 +219,6 @@ void Crew::makeExecutors(int rank) {
     self.evaluation = std::make_unique<Evaluation>(evaluationContext, *validation, rank, memoryOf(rank));
     self.evaluation->judge.continueFrom(resumption.evaluation());
   }
-}
-
-bool Crew::isEvaluationDue(uint64_t step) const {
-  const RunProgress done = resumption.progress();
-  uint64_t batch = globalBatch(plan), first = done.samples + (step - 1 - done.step) * batch;
-  return validation && Evaluation::isDue(plan, step, first, batch, data.rows());
 }
 
 void Crew::evaluate(int rank, uint64_t step, Pulse *pulse) {
@@ -305,8 +292,7 @@ void Crew::runRank(int rank) {
   }
   saving.await(rank); // it reads memory that goes
   Rank &self = own(rank);
-  for (Executor *executor :
-       {self.executor.get(), self.evaluation ? &self.evaluation->executor() : nullptr})
+  for (Executor *executor : {self.executor.get(), self.evaluation ? &self.evaluation->executor() : nullptr})
     if (executor)
       executor->endStreams(); // one that hangs keeps its rank from ending, and so is left behind with it
   if (world.stop().isRaised() && !target.isHost) { // memory of the host may be read by others

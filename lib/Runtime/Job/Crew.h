@@ -55,10 +55,11 @@ private:
   /// The same where there is memory for a message; else throws std::bad_alloc.
   void tellWhy(int rank);
   void runSteps(int rank);
+  /// The rank's device, and its arena.
+  void makeMemory(int rank);
   void makeExecutors(int rank);
   /// Behind a step, when all have met: on the validation data. All know then whether it was the last.
   void evaluate(int rank, uint64_t step, Pulse *pulse);
-  bool isEvaluationDue(uint64_t step) const;
   int64_t endStep(int rank, uint64_t step, int64_t begin);
   /// Fills the rank's states, with what parameters begin with or from the checkpoint on which all ranks agree.
   void fillStates(int rank, Pulse *pulse);
@@ -88,7 +89,7 @@ private:
   Resumption resumption;
   Data data;
   const std::unique_ptr<const Data> validation; ///< null: this run does not evaluate
-  const SavedData described; ///< of the data, for checkpoints; empty where none is written or read
+  const SavedData described;                    ///< of the data, for checkpoints; empty where none is written or read
   InitialValues values;
   uint64_t steps;        ///< of the run, from its beginning
   RateSchedule schedule; ///< over these
@@ -107,9 +108,6 @@ private:
   std::condition_variable finished;
   size_t finishedRanks = 0;
 };
-
-/// A signal that another process of the job got first is this one's too.
-void adoptSignal(const World &world, std::atomic<int> &signal);
 
 } // namespace xlc::runtime
 

@@ -23,10 +23,9 @@ Evaluation::Evaluation(const JobContext &job, const Data &data, int rank, RankMe
     : judge(judgeOf(*job.plan.evaluation)), plan(job.plan), data(data), rank(rank), memory(memory),
       program(job, rank, *memory.device, memory.arena, nullptr, plan::Purpose::evaluate) {}
 
-bool Evaluation::isDue(const Plan &plan, uint64_t step, uint64_t first, uint64_t batch, uint64_t rows) {
-  if (!plan.evaluation)
-    return false;
+bool Evaluation::isDue(const Plan &plan, const RunProgress &done, uint64_t step, uint64_t rows) {
   const plan::EvaluationT &given = *plan.evaluation;
+  uint64_t batch = globalBatch(plan), first = done.samples + (step - 1 - done.step) * batch;
   bool isBySteps = given.every_steps > 0 && step % given.every_steps == 0;
   return isBySteps || (given.by_epoch && first / rows != (first + batch) / rows);
 }

@@ -14,7 +14,7 @@ namespace xlc::runtime {
 
 /// What an evaluation came to.
 struct EvaluationResult {
-  uint64_t step = 0; ///< that the run had done
+  uint64_t step = 0;           ///< that the run had done
   uint64_t rows = 0, left = 0; ///< that were evaluated, and that fill no global batch and were left out
   double seconds = 0;
   EvaluationSums sums;
@@ -27,8 +27,8 @@ public:
   /// `data`: of the plan's validation. They outlive it.
   Evaluation(const JobContext &job, const Data &data, int rank, RankMemory memory);
 
-  /// Whether an evaluation is due behind a step, which began with sample `first` and has `batch` of `rows` of an epoch.
-  static bool isDue(const Plan &plan, uint64_t step, uint64_t first, uint64_t batch, uint64_t rows);
+  /// Whether an evaluation is due behind a step of a run that goes on from `done`; an epoch has `rows`.
+  static bool isDue(const Plan &plan, const RunProgress &done, uint64_t step, uint64_t rows);
 
   /// Evaluates, and judges, behind a step.
   EvaluationResult run(uint64_t step);

@@ -79,7 +79,7 @@ public:
       if (!target.isHost)
         prepareDevices({{rank, 1}, rank, allRanks().onHost});
     });
-    adoptSignal(world, signal);
+    world.adoptSignal(signal);
     return exit;
   }
   Exit runAsRank(const Launch &launch, const Arguments &arguments) {

@@ -143,7 +143,7 @@ Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments,
     exit = prepare()->run({(int)launch.rank, 1}, others);
   });
   sayFailure(stop);
-  adoptSignal(world, signal);
+  world.adoptSignal(signal);
   return stop.isRaised() ? stop.code() : exit;
 }
 

@@ -30,7 +30,9 @@ struct LogRecord {
   void add(std::string_view name, double value);
   /// With all digits of a double.
   void addExact(std::string_view name, double value);
-  void addText(std::string_view name, std::string text) { fields.push_back({std::string(name), std::move(text), false}); }
+  void addText(std::string_view name, std::string text) {
+    fields.push_back({std::string(name), std::move(text), false});
+  }
 };
 
 /// Lines that go to a file. A disk that is full must not end hours of training: it is said once, and at the end.
@@ -49,8 +51,8 @@ private:
 
 class Log {
 public:
-  /// `path` may be empty: there is no log. `goesOn`: what is in it stays, as far as `begin` says. `metrics`: those of the
-  /// run's evaluations, as columns of a table. Throws Rejected where it cannot be written.
+  /// `path` may be empty: there is no log. `goesOn`: what is in it stays, as far as `begin` says. `metrics`: those of
+  /// the run's evaluations, as columns of a table. Throws Rejected where it cannot be written.
   Log(const std::string &path, bool goesOn, const std::vector<std::string> &metrics);
 
   /// Before the first step, `done` steps having been done before: takes records of steps that are done again away.

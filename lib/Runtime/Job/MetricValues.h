@@ -16,7 +16,7 @@ namespace xlc::runtime {
 /// Of all rows of an evaluation; a kind that the program does not count is empty.
 struct EvaluationSums {
   double loss = 0, targets = 0;
-  std::map<uint64_t, int64_t> top;                                       ///< by k
+  std::map<uint64_t, int64_t> top;                                    ///< by k
   std::vector<int64_t> truePositives, falsePositives, falseNegatives; ///< by class
 };
 

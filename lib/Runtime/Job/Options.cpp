@@ -25,6 +25,8 @@ Examples:
   ./train --data input_ids=a.npy,labels=b.npy         other data, one .npy file per model input
   ./train --data folder                               folder/NAME.npy for every input
   ./train --data tokens='corpus/*.bin' --epochs 3     other files of tokens, three times over
+  ./train --eval --init final.safetensors             evaluate once, of a spec that has 'eval'
+  ./train --log log.csv --tensorboard charts          a table, and files for TensorBoard
   ./train --check-data                                whether every id has a row in its table, of data of any size
   ./train --init final.safetensors --lr 1e-4          begin from saved parameters
   ./train --resume auto                               go on from the newest checkpoint, or begin where there is none
@@ -201,6 +203,8 @@ DataChoice choiceOf(const Plan &plan, const Options &options) {
   return {options.dataFiles, options.dataFolder, options.seed.value_or(plan.seed)};
 }
 
+DataChoice validationChoiceOf(const Options &options) { return {options.validationFiles, options.validationFolder, 0}; }
+
 std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, bool speaks,
                                     Exit &exit) {
   Options options;
@@ -219,7 +223,8 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       ->excludes("--steps");
   app.add_option("--log", options.log,
                  "write one JSON object per step and evaluation to this file; where its name ends in .csv, a table");
-  app.add_option("--tensorboard", options.tensorboard, "write losses, rates, norms and metrics for TensorBoard to this folder")
+  app.add_option("--tensorboard", options.tensorboard,
+                 "write losses, rates, norms and metrics for TensorBoard to this folder")
       ->type_name("FOLDER");
   app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
   app.add_option("--init", options.init,

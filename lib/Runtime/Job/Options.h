@@ -20,10 +20,10 @@ struct Options {
   bool dataChanged = false;    ///< a run is resumed with other data
   std::string dataFolder;
   std::map<std::string, std::string> dataFiles; ///< by input; those of the stream as "tokens"
-  bool evaluates = false;                             ///< instead of training, evaluates once
-  std::string validationFolder;                       ///< what it evaluates on, as dataFolder and dataFiles
+  bool evaluates = false;                       ///< instead of training, evaluates once
+  std::string validationFolder;                 ///< what it evaluates on, as dataFolder and dataFiles
   std::map<std::string, std::string> validationFiles;
-  bool checksData = false;                      ///< instead of a run, reads all of it
+  bool checksData = false; ///< instead of a run, reads all of it
   std::optional<double> learningRate;
   std::optional<uint64_t> seed;
   std::optional<Fault> fault;
@@ -40,6 +40,8 @@ struct Options {
 
 /// What the options say of data.
 DataChoice choiceOf(const Plan &plan, const Options &options);
+/// The same of what is evaluated on.
+DataChoice validationChoiceOf(const Options &options);
 
 /// Parses the arguments. Where the program is to end at once (--help, --version, a usage error) it prints what is to
 /// be said, if it `speaks`, and returns nothing, with the exit code in `exit`. `about` describes the plan in one line.

@@ -52,6 +52,9 @@ std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
     files.push_back({options.tuned, "the file of --tuned"});
   for (const DataFile &file : listDataFiles(plan, choiceOf(plan, options)))
     files.push_back({file.path, file.is});
+  if (plan.evaluation)
+    for (const DataFile &file : listDataFiles(plan, validationChoiceOf(options), plan::Purpose::evaluate))
+      files.push_back({file.path, file.is});
   return files;
 }
 

@@ -75,8 +75,8 @@ void Progress::begin(const Data &data, uint64_t before, uint64_t count) {
   tokensOfSample = stream.length();
   results.write(fmt::format("data: {}\n", data.describe()));
   if (done == 0)
-    log.writeLine(fmt::format("{{\"data\":{{\"rows\":{},\"row_tokens\":{},\"files\":{},\"tokens_left\":{}}}}}\n", data.rows(),
-                              stream.length(), stream.fileCount(), stream.tokensLeft()));
+    log.writeLine(fmt::format("{{\"data\":{{\"rows\":{},\"row_tokens\":{},\"files\":{},\"tokens_left\":{}}}}}\n",
+                              data.rows(), stream.length(), stream.fileCount(), stream.tokensLeft()));
 }
 
 void Progress::record(const LogRecord &record) {
@@ -121,8 +121,8 @@ void Progress::showBar(uint64_t step) const {
     return;
   int filled = (int)(30 * step / steps);
   double left = seconds / (double)(step - done) * (double)(steps - std::min(step, steps));
-  std::fputs(fmt::format("[{:#<{}}{:.<{}}] {}/{}  {} left{}", "", filled, "", 30 - filled, step, steps, describeTime(left),
-                         lastEvaluation)
+  std::fputs(fmt::format("[{:#<{}}{:.<{}}] {}/{}  {} left{}", "", filled, "", 30 - filled, step, steps,
+                         describeTime(left), lastEvaluation)
                  .c_str(),
              stderr);
   std::fflush(stderr);

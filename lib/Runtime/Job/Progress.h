@@ -53,10 +53,10 @@ private:
   Log log;
   std::optional<TensorBoard> charts;
   Lines results{"standard output", stdout};
-  uint64_t done = 0, steps = 0;   ///< by runs before this; of the run
-  uint64_t tokensOfSample = 0;    ///< 0: the data are no stream of tokens
-  double seconds = 0;             ///< of the steps of this run
-  std::string lastEvaluation;     ///< for the bar
+  uint64_t done = 0, steps = 0; ///< by runs before this; of the run
+  uint64_t tokensOfSample = 0;  ///< 0: the data are no stream of tokens
+  double seconds = 0;           ///< of the steps of this run
+  std::string lastEvaluation;   ///< for the bar
   const bool bar;
 };
 

@@ -33,9 +33,7 @@ public:
 
   RunProgress progress() const { return opened ? opened->manifest().progress : RunProgress(); }
   /// What the run knows of its evaluations; none: there was none.
-  std::optional<EvaluationState> evaluation() const {
-    return opened ? opened->manifest().evaluation : std::nullopt;
-  }
+  std::optional<EvaluationState> evaluation() const { return opened ? opened->manifest().evaluation : std::nullopt; }
   /// Of all that is drawn.
   uint64_t seed() const { return opened ? opened->manifest().seed : ownSeed; }
 

@@ -62,8 +62,7 @@ std::unique_ptr<const Data> openValidation(const Plan &plan, const Options &opti
     throw Rejected("error: --validation is for programs that evaluate: 'eval: {}' in the spec makes one");
   if (!given || (!options.evaluates && given->every_steps == 0 && !given->by_epoch))
     return nullptr;
-  DataChoice choice{options.validationFiles, options.validationFolder, 0};
-  return std::make_unique<const Data>(plan, choice, Scan::Small, plan::Purpose::evaluate);
+  return std::make_unique<const Data>(plan, validationChoiceOf(options), Scan::Small, plan::Purpose::evaluate);
 }
 
 SavedData describeOfRun(const Plan &plan, const Options &options, const Data &data, const Resumption &resumption) {
@@ -81,6 +80,11 @@ InitialValues openValues(const Plan &plan, const Options &options, const Resumpt
     return {std::make_unique<CheckpointParameters>(plan, std::make_shared<const Checkpoint>(options.init)), true,
             resumption.seed()};
   return openInitialValues(plan, options.init, besidePath(), resumption.seed());
+}
+
+DeviceSetup setupOf(const World &world, const Embedded &embedded, const Options &options) {
+  bool isInline = options.check || options.overlap == Overlap::Inline;
+  return {world.plan, embedded.codes, world.spins, embedded.images, embedded.imageCount, &world.ranksMeet(), isInline};
 }
 
 } // namespace xlc::runtime

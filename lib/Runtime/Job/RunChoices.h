@@ -2,8 +2,10 @@
 #ifndef XLC_LIB_RUNTIME_JOB_RUNCHOICES_H
 #define XLC_LIB_RUNTIME_JOB_RUNCHOICES_H
 
+#include "Embedded.h"
 #include "Files/Parameters.h"
 #include "Resumption.h"
+#include "World.h"
 
 namespace xlc::runtime {
 
@@ -19,6 +21,9 @@ uint64_t countSteps(const Plan &plan, const Options &options, const Data &data, 
 
 /// How ranks run their streams: --check looks at each action by itself. Throws Rejected where the target cannot.
 Overlap overlapOf(const Plan &plan, const Options &options);
+
+/// What a device is made with, but for the machine.
+DeviceSetup setupOf(const World &world, const Embedded &embedded, const Options &options);
 
 /// Throws Rejected where steps are to be graphs on a target that has none.
 void checkGraph(const Plan &plan, const Options &options);

@@ -4,8 +4,8 @@
 //     bytes    an Event of tensorflow/core/util/event.proto
 //
 // Three fields are no reason to link protobuf into every program, so messages are written by hand. A start of a program
-// has a file of its own. Behind a resume at step k the second record is a session log START with step k + 1: TensorBoard
-// drops what runs before have written from there on.
+// has a file of its own. Behind a resume at step k the second record is a session log START with step k + 1:
+// TensorBoard drops what runs before have written from there on.
 #ifndef XLC_LIB_RUNTIME_JOB_TENSORBOARD_H
 #define XLC_LIB_RUNTIME_JOB_TENSORBOARD_H
 

@@ -1,8 +1,12 @@
 // See World.h.
 #include "World.h"
 
+#include "Embedded.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <csignal>
 #include <numeric>
 
 namespace xlc::runtime {
@@ -54,6 +58,14 @@ void World::collect(int rank, const std::function<void(void *place, uint64_t byt
   read(&count, sizeof count);
   if (uint64_t kept = std::min<uint64_t>(count, eventsPerRank))
     read(&commons.at(events, (uint64_t)rank * eventsPerRank), kept * sizeof(TraceEvent));
+}
+
+void World::adoptSignal(std::atomic<int> &signal) const {
+  uint64_t asked = request().signal;
+  if (asked != 0 && std::ranges::find(stoppingSignals, asked) == std::end(stoppingSignals))
+    asked = SIGTERM; // of another process, which gets no other signals so
+  int none = 0;
+  signal.compare_exchange_strong(none, (int)asked);
 }
 
 } // namespace xlc::runtime

@@ -85,6 +85,9 @@ public:
     return (!wire || wire->rank() == 0 || whereabouts.isSilent(0)) && !board().isLateNoted.exchange(true);
   }
 
+  /// A signal that another process of the job got first is this one's too.
+  void adoptSignal(std::atomic<int> &signal) const;
+
   const Plan &plan;
   const int spins;
 

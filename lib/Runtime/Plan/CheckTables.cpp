@@ -143,7 +143,8 @@ void TableChecker::checkDataset(const plan::DatasetT *dataset) {
 }
 
 void TableChecker::checkEvaluation(const plan::EvaluationT &evaluation) {
-  bool areKnown = std::ranges::all_of(evaluation.metrics, [](const std::string &name) { return findMetric(name).has_value(); });
+  bool areKnown =
+      std::ranges::all_of(evaluation.metrics, [](const std::string &name) { return findMetric(name).has_value(); });
   require(areKnown && !evaluation.metrics.empty() && evaluation.average.value_or(0) < std::size(kAverages) &&
               evaluation.min_delta >= 0 && std::isfinite(evaluation.min_delta),
           "an evaluation has {} metrics, of which not all are known, or judges them in an unknown way",
@@ -187,11 +188,11 @@ void TableChecker::checkState(const plan::StateT &state, size_t number) {
           "state {}, '{}', is of bucket {} of {} and group {} of {}", number, state.name,
           state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
           state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
-  require(isIndex || isTable || isSite ? state.element == plan::Element::I64
+  require(isIndex || isTable || isSite       ? state.element == plan::Element::I64
           : state.kind == StateKind::Counter ? state.element == scalarElement
           : state.kind == StateKind::Result  ? state.element == scalarElement || state.element == plan::Element::F64 ||
-                                                  state.element == plan::Element::I64
-                                       : isFloat(state.element),
+                                                   state.element == plan::Element::I64
+                                             : isFloat(state.element),
           "state {}, '{}', is of type {}", number, state.name, nameOf(state.element));
   require((state.begins != plan::Beginning::Index || isIndex) &&
               (state.begins == plan::Beginning::Members) == isTable &&

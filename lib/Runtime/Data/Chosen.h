@@ -1,0 +1,62 @@
+// Where the rows of each input come from: a dataset of the plan, and files that the command line chooses in place of its
+// own.
+#ifndef XLC_LIB_RUNTIME_DATA_CHOSEN_H
+#define XLC_LIB_RUNTIME_DATA_CHOSEN_H
+
+#include "Data.h"
+
+namespace xlc::runtime {
+
+class Chosen {
+public:
+  /// The option's name of the files of a stream.
+  static constexpr char streamName[] = "tokens";
+  Chosen(const Plan &plan, const plan::DatasetT &dataset, const DataChoice &choice)
+      : plan(plan), dataset(dataset), choice(choice) {}
+
+  bool isOfRows(size_t i) const { return isOfData(*plan.inputs[i]) && sourceOf(i) == plan::InputSource::Rows; }
+  plan::InputSource sourceOf(size_t i) const {
+    const plan::InputT &input = *plan.inputs[i];
+    if (!isOfData(input) || choice.files.count(dataName(input)) || !choice.folder.empty())
+      return plan::InputSource::Rows;
+    return dataset.inputs[i]->source;
+  }
+  /// The file of rows of an input that has one; empty where there is none.
+  std::string pathOf(size_t i) const {
+    const std::string &name = dataName(*plan.inputs[i]), &path = dataset.inputs[i]->path;
+    if (auto it = choice.files.find(name); it != choice.files.end())
+      return it->second;
+    if (!choice.folder.empty())
+      return pathIn(choice.folder, name);
+    return !path.empty() || dataset.folder.empty() ? path : pathIn(dataset.folder, name);
+  }
+  bool readsStream() const {
+    for (size_t i = 0; i < plan.inputs.size(); ++i)
+      if (isOfStream(sourceOf(i)))
+        return true;
+    return false;
+  }
+  std::vector<std::string> streamFiles() const {
+    if (auto it = choice.files.find(streamName); it != choice.files.end())
+      return {it->second};
+    return dataset.stream ? dataset.stream->files : std::vector<std::string>();
+  }
+
+  static bool isOfStream(plan::InputSource source) {
+    return source == plan::InputSource::Tokens || source == plan::InputSource::NextTokens;
+  }
+
+private:
+  /// A name comes from the model and is no path: one with a slash has no file in a folder, only one that is given.
+  static std::string pathIn(const std::string &folder, const std::string &name) {
+    return name.find('/') == std::string::npos ? folder + "/" + name + ".npy" : "";
+  }
+
+  const Plan &plan;
+  const plan::DatasetT &dataset;
+  const DataChoice &choice;
+};
+
+} // namespace xlc::runtime
+
+#endif

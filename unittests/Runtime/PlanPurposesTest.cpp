@@ -1,0 +1,48 @@
+// A plan with programs of two purposes: they share what a stage keeps, and one that evaluates says what it comes to.
+#include "PlanComplaints.h"
+
+#include <gtest/gtest.h>
+
+using namespace xlc::runtime;
+using namespace xlc::test;
+namespace plan = xlc::plan;
+
+namespace {
+
+/// The tiny plan runs the same steps to evaluate, and has sums of its own.
+TEST(Plan, ProgramsOfAStageShareWhatTheyKeep) {
+  auto add = [](Plan &p) -> plan::ProgramT & {
+    auto &made = *p.programs.emplace_back(std::make_unique<plan::ProgramT>(*p.programs[0]));
+    made.purpose = plan::Purpose::evaluate;
+    for (auto [name, element] : {std::pair("loss_sum", plan::Element::F64), {"targets", plan::Element::I64}}) {
+      auto state = std::make_unique<plan::StateT>();
+      state->kind = plan::StateKind::Result, state->name = name, state->element = element;
+      auto home = std::make_unique<plan::StatePlaceT>();
+      home->state = (uint32_t)p.states.size();
+      home->place = std::make_unique<plan::Place>(*findNumber(p, made, plan::StateKind::Result, "loss"));
+      p.states.push_back(std::move(state)), made.states.push_back(std::move(home));
+    }
+    return made;
+  };
+  EXPECT_EQ(complaintAfter([&](Plan &p) { add(p); }), "");
+  expect("stage 0 has arenas of 2560 and 4096 bytes", [&](Plan &p) { add(p).arena = 4096; });
+  expect("stage 0 has bucket 'bucket' in two places",
+         [&](Plan &p) { *add(p).states[0]->place = plan::Place(512, 0, 1); });
+  expect("2 programs for 1 stages", [&](Plan &p) { add(p), add(p); });
+  expect("1 programs for 1 stages", [&](Plan &p) { add(p).stage = 7; });
+  expect("a program of an unknown purpose", [&](Plan &p) { add(p).purpose = (plan::Purpose)9; });
+  expect("no stage has a loss where it evaluates", [&](Plan &p) { add(p).states.resize(1); });
+  auto evaluation = [](Plan &p) -> plan::EvaluationT & {
+    p.evaluation = std::make_unique<plan::EvaluationT>(), p.evaluation->metrics = {"loss"};
+    p.validation = std::make_unique<plan::DatasetT>(*p.dataset);
+    return *p.evaluation;
+  };
+  EXPECT_EQ(complaintAfter([&](Plan &p) { add(p), evaluation(p); }), "");
+  expect("a dataset is not of the 2 inputs of the plan", [&](Plan &p) { evaluation(p), p.validation->inputs.clear(); });
+  expect("an evaluation has 1 metrics, of which not all are known", [&](Plan &p) { evaluation(p).metrics = {"bleu"}; });
+  expect("an evaluation has 1 metrics, of which not all are known", [&](Plan &p) { evaluation(p).average = 7; });
+  expect("evaluations are judged by 'f1', which is none of their metrics",
+         [&](Plan &p) { evaluation(p).patience = 1, p.evaluation->judged = "f1"; });
+}
+
+} // namespace
