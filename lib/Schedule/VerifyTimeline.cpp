@@ -7,8 +7,8 @@
 //                a shard keeps `summed` from earlier micro-batches while the whole is `partial` again
 //                once summed over dp, and then only: over tensor-parallel partial sums, over stages that share it
 //
-// A timeline that does not train leaves nothing behind but its sums, each of all ranks: it has no gradients, and changes
-// neither parameters nor running averages.
+// A timeline that does not train leaves nothing behind but its sums, each of all ranks: it has no gradients, and
+// changes neither parameters nor running averages.
 #include "Messages.h"
 #include "UnchangedState.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -24,7 +24,7 @@ void resolveMetrics(const Spec &spec, EvalSpec &eval, SpecErrors &errors) {
   for (const auto &[i, name] : enumerate(eval.names)) {
     std::optional<Metric> metric = runtime::findMetric(name);
     if (!metric) {
-      errors.error(spec.where("eval.metrics"), "eval.metrics has " + quote(name) + ", which is no metric");
+      errors.error(spec.where("eval.metrics"), "eval.metrics has " + quote(name) + ", which is not a metric");
       errors.note({}, "there are " + listMetrics());
     } else if (is_contained(ArrayRef(eval.names).take_front(i), name)) {
       errors.error(spec.where("eval.metrics"), "eval.metrics has " + quote(name) + " twice");
@@ -85,9 +85,6 @@ void checkEval(Spec &spec, SpecErrors &errors) {
     checkBest(spec, errors);
   if (eval.stop)
     checkJudged(spec, "eval.stop", errors);
-  for (const auto &[i, name] : enumerate(eval.outputs))
-    if (is_contained(ArrayRef(eval.outputs).take_front(i), name))
-      errors.error(spec.where("eval.outputs"), "eval.outputs has " + quote(name) + " twice");
 }
 
 } // namespace xlc::spec

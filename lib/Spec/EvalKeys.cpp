@@ -22,8 +22,8 @@ EvalSpec::Stop &stopOf(Spec &spec) {
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
 const Key rows[] = {
   {"eval", Kind::Section, any, "", "",
-   "Evaluation on the rows of `data.validation`, each of them once: [Evaluation.md](Evaluation.md). The model computes as "
-   "it infers: nothing is dropped, batch norms use their running averages.", nullptr},
+   "Evaluation on the rows of `data.validation`, each of them once: [Evaluation.md](Evaluation.md). The model computes "
+   "as it infers: nothing is dropped, batch norms use their running averages.", nullptr},
   {"eval.every", Kind::IntegerOrChoice, counts, "epoch", "only with `--eval`",
    "After how many steps the program evaluates, or behind each epoch of the training data.",
    [](Spec &s, const Value &v) {
@@ -33,8 +33,9 @@ const Key rows[] = {
        evalOf(s).everySteps = v.integer;
    }},
   {"eval.metrics", Kind::NameList, any, "", "[loss]",
-   "What is told: `loss`, `perplexity`, `accuracy`, `topK` (top5: the label is among the 5 largest logits), `precision`, "
-   "`recall`, `f1`, `matthews`. All but the first two need a cross-entropy, whose logits and labels they count.",
+   "What is told: `loss`, `perplexity`, `accuracy`, `topK` (top5: the label is among the 5 largest logits), "
+   "`precision`, `recall`, `f1`, `matthews`. All but the first two need a cross-entropy, whose logits and labels they "
+   "count.",
    [](Spec &s, const Value &v) { evalOf(s).names = v.texts; }},
   {"eval.average", Kind::Choice, any, "binary|macro|micro|weighted", "`binary` of two classes, else `macro`",
    "precision, recall, f1: how the numbers of the classes become one, as scikit-learn defines it.",
@@ -43,20 +44,22 @@ const Key rows[] = {
        if (v.text == name)
          evalOf(s).average = runtime::MetricAverage(i);
    }},
-  {"eval.best", Kind::Section, any, "", "", "The checkpoint of the best evaluation stays beside those of `checkpoint.keep`.", nullptr},
+  {"eval.best", Kind::Section, any, "", "",
+   "The checkpoint of the best evaluation stays beside those of `checkpoint.keep`.", nullptr},
   {"eval.best.metric", Kind::Text, any, "", "loss", "By which metric.",
    [](Spec &s, const Value &v) { bestOf(s).metric = v.text; }},
-  {"eval.best.mode", Kind::Choice, any, "min|max", "`min` of loss and perplexity, else `max`", "Which value is the best.",
+  {"eval.best.mode", Kind::Choice, any, "min|max", "`min` of loss and perplexity, else `max`",
+   "Which value is the best.",
    [](Spec &s, const Value &v) { bestOf(s).isSmallest = v.text == "min"; }},
-  {"eval.stop", Kind::Section, any, "", "", "The run ends, with exit code 0, where evaluations get no better.", nullptr},
+  {"eval.stop", Kind::Section, any, "", "",
+   "The run ends, with exit code 0, where evaluations get no better.", nullptr},
   {"eval.stop.patience", Kind::Integer, counts, "", "1",
    "So many evaluations in a row without a better one than the best, by `eval.best.metric`.",
    [](Spec &s, const Value &v) { stopOf(s).patience = v.integer; }},
   {"eval.stop.min_delta", Kind::Number, notNegative, "", "0", "One is better where it is so by more than this.",
    [](Spec &s, const Value &v) { stopOf(s).minDelta = v.number; }},
-  {"eval.outputs", Kind::NameList, any, "", "none",
-   "Outputs of the model, of a row for each sample, that `--predict` writes.",
-   [](Spec &s, const Value &v) { evalOf(s).outputs = v.texts; }},
+  {"eval.outputs", Kind::Unsupported, any, "", "",
+   "Outputs of the model, of a row for each sample, that the program writes.", nullptr},
 };
 // clang-format on
 

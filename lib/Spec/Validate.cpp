@@ -147,11 +147,12 @@ private:
         return "here it would be " + quote(alias->ours) + ", which is not supported yet";
       meant.push_back(is_contained(siblings, last) ? last : StringRef(alias->ours));
     }
-    if (meant.empty())
+    // A key that lacks one letter is meant more often than one of that name somewhere else.
+    std::optional<StringRef> nearest = findNearest(written, siblings);
+    if (meant.empty() && !(nearest && written.edit_distance(*nearest) == 1))
       meant = findElsewhere(written);
-    if (meant.empty())
-      if (std::optional<StringRef> nearest = findNearest(written, siblings))
-        meant.push_back(*nearest);
+    if (meant.empty() && nearest)
+      meant.push_back(*nearest);
     return askWhetherMeant(meant);
   }
 

@@ -132,7 +132,7 @@ def expect_table(made, path, tag):
 def show_what_the_log_has(setting):
     layout = dropout.Layout("dp 2", {"dp": 2}, 4)
     spec = evaluation.spec_of(setting, "dropout-bert", layout, every=3)
-    spec["checkpoint"] = {"dir": setting.scratch / "ck", "every": 4}
+    spec["checkpoint"] = {"dir": setting.scratch / "ck", "every": 4, "keep": 9}
     made = program.Program(setting, "train", setting.models / "dropout-bert" / "loss.onnx", spec)
     folder, table = setting.scratch / "charts", made.folder / "log.csv"
     made.train(10, "--tensorboard", folder)

@@ -150,8 +150,8 @@ const CheckpointReader::Block &CheckpointReader::load(const BlockPlace &place) {
   return block;
 }
 
-/// Calls visit(block, from, count) for the parts of blocks in which the elements [begin, begin + count) lie: bytes [from,
-/// from + count) of the block.
+/// Calls visit(block, from, count) for the parts of blocks in which the elements [begin, begin + count) lie: bytes
+/// [from, from + count) of the block.
 template <class Visit>
 void CheckpointReader::forEachPart(const SavedTensor &tensor, uint64_t begin, uint64_t count, Visit visit) const {
   PieceShape shape = shapeOf(tensor);

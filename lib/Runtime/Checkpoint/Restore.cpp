@@ -92,8 +92,8 @@ private:
   uint64_t total = 0;
 };
 
-/// Reads elements [inWhole, inWhole + count) of a tensor to where a state of a bucket has them, from element `at` on, in
-/// its type.
+/// Reads elements [inWhole, inWhole + count) of a tensor to where a state of a bucket has them, from element `at` on,
+/// in its type.
 void readRun(CheckpointReader &reader, const SavedTensor &tensor, uint64_t inWhole, uint64_t count,
              const HeldState &held, uint64_t at, RankMemory memory) {
   plan::Element from = *findElement(tensor.dtype);

@@ -1,12 +1,28 @@
-// Where the rows of each input come from: a dataset of the plan, and files that the command line chooses in place of its
-// own.
+// Where the rows of each input come from: a dataset of the plan, and files that the command line chooses in place of
+// its own.
 #ifndef XLC_LIB_RUNTIME_DATA_CHOSEN_H
 #define XLC_LIB_RUNTIME_DATA_CHOSEN_H
 
-#include "Data.h"
+#include "Plan/Plan.h"
+
+#include <map>
 
 namespace xlc::runtime {
 
+/// What the command line says of data: files by the name of an input, the files of the stream as "tokens"; a folder of
+/// NAME.npy; a seed where the spec gives the order none.
+struct DataChoice {
+  std::map<std::string, std::string> files = {}; // NOLINT
+  std::string folder = "";                       // NOLINT
+  uint64_t seed = 0;
+};
+
+/// What the plan says of them. Where it evaluates, each row comes once.
+inline const plan::DatasetT &datasetOf(const Plan &plan, plan::Purpose purpose) {
+  return purpose == plan::Purpose::train ? *plan.dataset : *plan.validation;
+}
+
+/// What an input reads: what the dataset says of it, or what the command line says instead.
 class Chosen {
 public:
   /// The option's name of the files of a stream.

@@ -1,8 +1,6 @@
 // See Data.h.
 #include "Data.h"
 
-#include "Chosen.h"
-
 #include "Plan/Ranks.h"
 
 #include <fmt/format.h>
@@ -35,10 +33,6 @@ bool standsFor(const plan::InputT &other, const plan::InputT &input) {
 }
 
 } // namespace
-
-const plan::DatasetT &datasetOf(const Plan &plan, plan::Purpose purpose) {
-  return purpose == plan::Purpose::train ? *plan.dataset : *plan.validation;
-}
 
 std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice, plan::Purpose purpose) {
   std::vector<DataFile> files;

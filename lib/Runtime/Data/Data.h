@@ -6,10 +6,9 @@
 #ifndef XLC_LIB_RUNTIME_DATA_DATA_H
 #define XLC_LIB_RUNTIME_DATA_DATA_H
 
+#include "Chosen.h"
 #include "InputRows.h"
 #include "Order.h"
-
-#include <map>
 
 namespace xlc::runtime {
 
@@ -18,21 +17,9 @@ struct DataFile {
   std::string path, is;
 };
 
-/// What the command line says of data: files by the name of an input, the files of the stream as "tokens"; a folder of
-/// NAME.npy; a seed where the spec gives the order none.
-struct DataChoice {
-  std::map<std::string, std::string> files = {}; // NOLINT
-  std::string folder = "";                       // NOLINT
-  uint64_t seed = 0;
-};
-
-/// What the plan says of them. Where it evaluates, each row comes once.
-const plan::DatasetT &datasetOf(const Plan &plan, plan::Purpose purpose);
-
 /// All files that a run reads. Those of patterns that match nothing are not there.
 std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice,
                                     plan::Purpose purpose = plan::Purpose::train);
-class Chosen;
 
 class Data : public DataSource {
 public:

@@ -1,6 +1,7 @@
 // Files that TensorBoard reads: records of events, each a number under a tag at a step.
 //
-//     record   length u64 | masked CRC-32C of it u32 | bytes | masked CRC-32C of them u32      masked: rotated by 15, plus a constant
+//     record   length u64 | masked CRC-32C of it u32 | bytes | masked CRC-32C of them u32
+//              masked: rotated by 15, plus a constant
 //     bytes    an Event of tensorflow/core/util/event.proto
 //
 // Three fields are no reason to link protobuf into every program, so messages are written by hand. A start of a program

@@ -166,8 +166,8 @@ void ProgramChecker::checkStep(const plan::StepT &step) {
   }
 }
 
-/// A step waits for earlier ones alone. What runs functions is on one stream, on a GPU on two, and what ranks exchange beside
-/// it on others.
+/// A step waits for earlier ones alone. What runs functions is on one stream, on a GPU on two, and what ranks exchange
+/// beside it on others.
 void ProgramChecker::checkStream(const plan::StepT &step, size_t index) {
   require(step.stream <= plan::Stream::MAX, "action '{}' is on stream {} of {}", step.label, (int)step.stream,
           (int)plan::Stream::MAX + 1);
