@@ -40,9 +40,10 @@ std::string numberOf(double value) { return llvm::formatv("{0:e8}", value); }
 
 } // namespace
 
-Judge::Judge(ModuleOp program, const std::vector<char *> &arenas, const KernelOptions &options, KernelReport &report)
-    : symbols(program), arenas(arenas), options(options), report(report) {
-  for (exec::ProgramOp op : exec::programsOf(program)) { // the loop of the judge trains
+Judge::Judge(ModuleOp program, graph::Purpose purpose, const std::vector<char *> &arenas, const KernelOptions &options,
+             KernelReport &report)
+    : symbols(program), purpose(purpose), arenas(arenas), options(options), report(report) {
+  for (exec::ProgramOp op : exec::programsOf(program, purpose)) {
     mesh = op.getMesh();
     Stage &stage = stages.emplace_back(Stage{op, {}, {}});
     for (Operation &action : op.getBody().front())
@@ -106,8 +107,7 @@ void Judge::call(const Position &at, const char *bound, const std::function<void
   run();
 
   report.calls += 1;
-  if (ran.insert(op.getKernel().str()).second)
-    report.run += 1;
+  report.ran.insert(op.getKernel().str());
   std::string what = llvm::formatv("call '{0}'", op.getKernel());
   if (StringRef source = graph::getSourceName(op); !source.empty())
     what += llvm::formatv(" ('{0}')", source);
@@ -218,6 +218,7 @@ void Judge::note(const Position &at, StringRef what, std::string difference) {
 }
 
 std::string Judge::describe(const Position &at) {
-  return llvm::formatv("step {0}, rank {1}, action '{2}'", at.step, at.rank,
+  return llvm::formatv("{0}step {1}, rank {2}, action '{3}'",
+                       purpose == graph::Purpose::train ? "" : "evaluation behind ", at.step, at.rank,
                        cast<exec::Action>(actionAt(at)).getLabel());
 }

@@ -22,8 +22,10 @@ struct Rendezvous : exec::Exchange {
 
 class Judge : public runtime::Observer {
 public:
-  /// `arenas` by rank, filled in before the ranks start.
-  Judge(mlir::ModuleOp program, const std::vector<char *> &arenas, const KernelOptions &options, KernelReport &report);
+  /// Of the programs for a purpose. `arenas` by rank, filled in before the ranks start. Judges of several purposes may
+  /// share a report while their programs take turns.
+  Judge(mlir::ModuleOp program, graph::Purpose purpose, const std::vector<char *> &arenas, const KernelOptions &options,
+        KernelReport &report);
 
   void call(const runtime::Position &at, const char *workspace, const std::function<void()> &run) override;
   void exchange(const runtime::Position &at, const std::function<void()> &run) override;
@@ -59,6 +61,7 @@ private:
   std::string describe(const runtime::Position &at);
 
   mlir::SymbolTable symbols;
+  const graph::Purpose purpose;
   dist::MeshAttr mesh;
   std::vector<Stage> stages;
   const std::vector<char *> &arenas;
@@ -67,7 +70,7 @@ private:
   Kernels kernels;
   std::mutex mutex, reporting;
   bool hasFailed = false;
-  std::set<std::string> noted, ran;                                        // looked up only
+  std::set<std::string> noted;                                             // looked up only
   llvm::DenseMap<mlir::Operation *, std::vector<mlir::Operation *>> inner; // calls and collectives, by function
   /// What ranks give into a message, until all have seen it: by what it is, then by rank.
   std::map<std::string, std::map<int64_t, Bytes>> given;

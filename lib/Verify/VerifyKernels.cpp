@@ -21,17 +21,22 @@ namespace rt = xlc::runtime;
 
 namespace {
 
-/// Drawn rows: of integers a quarter is not counted where the model knows such.
+/// Drawn rows: of integers a quarter is not counted where the model knows such. The last row of an evaluation is behind
+/// the end of the data.
 class DrawnRows : public rt::DataSource {
 public:
-  DrawnRows(const rt::Plan &plan, uint64_t seed) : plan(plan), seed(seed) {}
+  DrawnRows(const rt::Plan &plan, uint64_t seed, xlc::plan::Purpose purpose)
+      : plan(plan), seed(seed), purpose(purpose) {}
 
   void load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, const rt::Take &take) const override {
     const xlc::plan::InputT &input = *plan.inputs[index];
     int64_t count = plan.micro * rt::rowElements(input), dp = plan.mesh->dp(), bytes = rt::bytesOf(input.element);
     int64_t first = (microBatch * dp + rank / plan.mesh->tp() % dp) * count;
-    if (!rt::isOfData(input))
-      return rt::giveSampleNumbers(first, count, take);
+    if (!rt::isOfData(input)) {
+      bool isLast = first + count == (int64_t)rt::globalBatch(plan) && purpose == xlc::plan::Purpose::evaluate;
+      rt::giveSampleNumbers(first, count - isLast, take);
+      return isLast ? take(&rt::kNoSample, sizeof rt::kNoSample) : void();
+    }
     std::string key = input.name + "/" + std::to_string(step);
     std::vector<char> rows(count * bytes);
     char *to = rows.data();
@@ -57,7 +62,8 @@ private:
   }
 
   const rt::Plan &plan;
-  uint64_t seed;
+  const uint64_t seed;
+  const xlc::plan::Purpose purpose;
 };
 
 /// Every parameter begins at random numbers that keep sums of products of the order of one; what may be a variance, of
@@ -73,20 +79,37 @@ void drawParameters(rt::Plan &plan) {
   }
 }
 
+/// What stands beside the programs of all ranks for one purpose.
+struct Watched {
+  Watched(const rt::Plan &plan, xlc::plan::Purpose purpose, ModuleOp program, const std::vector<char *> &arenas,
+          const KernelOptions &options, KernelReport &report, rt::Fabric &fabric, const rt::StopSignal &stop,
+          const rt::RateSchedule &schedule)
+      : purpose(purpose), rows(plan, options.seed, purpose),
+        judge(program, static_cast<graph::Purpose>(purpose), arenas, options, report), context{.plan = plan,
+                                                                                               .data = rows,
+                                                                                               .fabric = fabric,
+                                                                                               .stop = stop,
+                                                                                               .observer = &judge,
+                                                                                               .seed = options.seed,
+                                                                                               .schedule = &schedule} {}
+
+  const xlc::plan::Purpose purpose;
+  const DrawnRows rows;
+  Judge judge;
+  const rt::JobContext context;
+};
+
 class Simulation {
 public:
   Simulation(const LoadedProgram &loaded, rt::Plan &plan, ModuleOp program, const KernelOptions &options,
              KernelReport &report)
-      : plan(plan), setup{plan, loaded.codes, /*spins=*/0}, options(options), rows(plan, options.seed),
-        fabric(joinRanks()), arenas(rt::rankCount(plan)), judge(program, arenas, options, report),
-        schedule(rt::scheduleOfVerification(rt::scheduleOf(plan))), context{.plan = plan,
-                                                                            .data = rows,
-                                                                            .fabric = *fabric,
-                                                                            .stop = commons.stop(),
-                                                                            .observer = &judge,
-                                                                            .seed = options.seed,
-                                                                            .schedule = &schedule} {
+      : plan(plan), setup{plan, loaded.codes, /*spins=*/0}, options(options), fabric(joinRanks()),
+        arenas(rt::rankCount(plan)), schedule(rt::scheduleOfVerification(rt::scheduleOf(plan))) {
     values.seed = options.seed;
+    for (auto purpose : {xlc::plan::Purpose::train, xlc::plan::Purpose::evaluate})
+      if (purpose == xlc::plan::Purpose::train || plan.evaluation)
+        watched.push_back(std::make_unique<Watched>(plan, purpose, program, arenas, options, report, *fabric,
+                                                    commons.stop(), schedule));
   }
 
   /// Runs all ranks; what went wrong, or nothing.
@@ -98,7 +121,9 @@ public:
       thread.join();
     return commons.stop().isRaised() ? commons.stop().text() : "";
   }
-  bool isFailed() const { return judge.isFailed(); }
+  bool isFailed() const {
+    return llvm::any_of(watched, [](const auto &each) { return each->judge.isFailed(); });
+  }
 
 private:
   std::unique_ptr<rt::Fabric> joinRanks() {
@@ -109,23 +134,30 @@ private:
 
   void runRank(int rank) {
     std::unique_ptr<rt::Device> device;
-    std::unique_ptr<rt::Executor> executor;
+    std::vector<std::unique_ptr<rt::Executor>> executors; // as `watched`
+    const rt::Executor *running = nullptr;
     try {
       uint64_t bytes = rt::trainingProgramOf(plan, rank).arena;
       device = target.makeDevice(setup, rank);
       arenas[rank] = device->allocate(bytes).begin;
       device->fill(arenas[rank], 0, bytes);
       rt::initializeStates(plan, values, rank, {device.get(), arenas[rank]});
-      executor = std::make_unique<rt::Executor>(context, rank, *device, arenas[rank], nullptr);
+      for (const auto &each : watched)
+        executors.push_back(
+            std::make_unique<rt::Executor>(each->context, rank, *device, arenas[rank], nullptr, each->purpose));
       fabric->meet(nullptr);
-      for (int64_t step = 1; step <= options.steps && !judge.isFailed(); ++step) {
-        executor->runStep(step);
-        fabric->meet(nullptr);
-      }
+      for (int64_t step = 1; step <= options.steps; ++step)
+        for (const auto &executor : executors) {
+          if (isFailed()) // others may be in the step already
+            commons.stop().raise(rt::Exit::RankFailed, "a call cannot be judged");
+          running = executor.get();
+          executor->runStep(step);
+          fabric->meet(nullptr);
+        }
     } catch (const rt::Stopped &) {
     } catch (const std::exception &problem) {
       commons.stop().raise(rt::Exit::RankFailed,
-                           executor ? executor->describePosition() + ": " + problem.what() : problem.what());
+                           running ? running->describePosition() + ": " + problem.what() : problem.what());
     }
   }
 
@@ -134,12 +166,10 @@ private:
   const rt::DeviceSetup setup;
   const KernelOptions &options;
   rt::Commons commons;
-  DrawnRows rows;
   const std::unique_ptr<rt::Fabric> fabric;
   std::vector<char *> arenas; // by rank
-  Judge judge;
   const rt::RateSchedule schedule;
-  rt::JobContext context;
+  std::vector<std::unique_ptr<Watched>> watched; // in the order in which they take turns
   rt::InitialValues values;
 };
 
@@ -157,6 +187,7 @@ FailureOr<KernelReport> verify::verifyKernels(ModuleOp program, llvm::MemoryBuff
     rt::checkPlan(*plan, loaded->codeCount);
     drawParameters(*plan);
     report.ranks = rt::rankCount(*plan), report.steps = options.steps;
+    report.evaluations = plan->evaluation ? options.steps : 0;
     std::set<std::string> names;
     for (const auto &kernel : plan->kernels)
       names.insert(kernel->name);
@@ -206,10 +237,13 @@ std::string NarrowCount::describe(StringRef whose) const {
 }
 
 std::string KernelReport::summary() const {
-  std::string text = "ran " + formatCount(run, "kernel") + " and library calls of " + std::to_string(kernels) + ": " +
-                     formatCount(calls, "call") + " and " + formatCount(messages, "message") + " in " +
-                     formatCount(steps, "step") + " of " + formatCount(ranks, "rank") + "\n" + "compared " +
-                     formatCount(elements, "element") + " with double precision on the same bytes, call by call\n";
+  std::string times = formatCount(steps, "step");
+  if (evaluations)
+    times += " and " + formatCount(evaluations, "evaluation");
+  std::string text = "ran " + formatCount(ran.size(), "kernel") + " and library calls of " + std::to_string(kernels) +
+                     ": " + formatCount(calls, "call") + " and " + formatCount(messages, "message") + " in " + times +
+                     " of " + formatCount(ranks, "rank") + "\n" + "compared " + formatCount(elements, "element") +
+                     " with double precision on the same bytes, call by call\n";
   if (turned)
     text += formatCount(turned, "element") + " differ by a comparison that rounding can turn\n";
   text += narrow.products.describe("products") + narrow.attentionGradients.describe("attention's gradients") +

@@ -3,6 +3,8 @@ however many there are; and training does not notice.
 """
 
 import json
+import math
+import re
 
 import cases
 import compare
@@ -33,6 +35,9 @@ LAYOUTS = [
            ("--processes",), only="dropout-gpt2 dropout-bert"),
 ]
 
+PLAIN = {"gpt2-tiny": "loss", "bert-tiny": "loss", "cnn": "logits-torchscript-train"}  # models without dropout
+PROVED = ("one rank micro 2", "dp 2 stage 1", "dp 4 stage 3", "tp 2 dp 2", "pp 2 interleaved", "dp 2 pp 2 tp 2 stage 3 as processes")
+
 
 def spec_of(setting, folder, layout, **evaluation):
     trace = program.read_trace(setting, cases.Case(folder, "loss", "adamw"))
@@ -53,6 +58,7 @@ def rows_of(setting, folder, to, first, count):
 
 
 def compare_evaluation(found, expected, what):
+    expected = {"perplexity": math.exp(expected["loss"]), **expected}
     for name, near in (("loss", NEAR), ("perplexity", 4 * NEAR)):
         if not compare.relative(found[name], expected[name]) <= near:
             yield f"{what}: {name} is {found[name]}, PyTorch's {expected[name]}"
@@ -108,6 +114,53 @@ def equals_pytorch_on_gpus(setting, folder):
     yield from equals_pytorch(setting, folder, layout, ["--target", "cuda", "--simulator-image", image], variables, steps=0)
 
 
+def normalises_by_averages(setting):
+    """Batch norms evaluate with the running averages of 20 steps: in the program that trained, and from its file in others."""
+    case = cases.Case("cnn", "logits-torchscript-train", "sgd")
+    expected = json.loads((setting.models / "cnn" / "eval.json").read_text())
+    spec = program.spec_of(setting, case, program.read_trace(setting, case))
+    spec["data"]["validation"] = spec["data"]["train"]
+    spec["eval"] = {"metrics": ["loss", "perplexity", "accuracy", "top3"], "every": STEPS}
+    made = program.Program(setting, "train", setting.models / "cnn" / f"{case.model}.onnx", spec)
+    few = rows_of(setting, "cnn", setting.scratch / "few", 0, 30)
+    yield from compare_evaluation(made.evaluate("--validation", few), expected["initial"][0], "at the beginning, 30 rows")
+    made.train(STEPS)
+    yield from compare_evaluation(made.evaluations()[STEPS], expected["final-sgd"][1], "at the end, 160 rows")
+    trained = made.folder / "run.safetensors"
+    for layout in ({}, {"dp": 2, "zero_stage": 3, "zero": PERSISTENT, "batch": {"global": 8, "micro": 2}},
+                   {"pp": 2, "batch": {"global": 8, "micro": 4}}):
+        other = program.Program(setting, "other", setting.models / "cnn" / f"{case.model}.onnx", spec | layout)
+        yield from compare_evaluation(other.evaluate("--init", trained, "--validation", few), expected["final-sgd"][0],
+                                      f"at the end, 30 rows, {layout}")
+
+
+def is_proved(setting, folder, layout):
+    """In the field, and each call of its kernels."""
+    path = setting.scratch / "spec.yaml"
+    path.write_text(program.to_text(spec_of(setting, folder, layout)))
+    said = program.run([setting.xlc, "verify", setting.models / folder / "loss.onnx", "--spec", path])
+    ran = re.search(r"ran (\d+) kernels and library calls of (\d+): .* in 2 steps and 2 evaluations of", said)
+    if said.count("all equal") < 1 or "all within the bounds" not in said or not ran or ran[1] != ran[2]:
+        yield said[-600:]
+
+
+def fits_into_training(setting, folder, layout):
+    """With an evaluation the arena grows by a hundredth at most, and the plan has both heights."""
+    case = cases.Case(folder, PLAIN[folder], "sgd")
+    spec = program.spec_of(setting, case, program.read_trace(setting, case)) | layout.keys
+    spec["batch"] = {"micro": layout.micro, "global": 2 * layout.micro * layout.keys.get("dp", 1)}
+    path, memories = setting.scratch / "spec.yaml", []
+    for evaluation in ({}, {"eval": {"metrics": ["loss", "accuracy"] + ["f1"] * (folder != "gpt2-tiny")}}):
+        path.write_text(program.to_text(spec | evaluation))
+        said = program.run([setting.xlc, "plan", setting.models / folder / f"{case.model}.onnx", "--spec", path, "--json"])
+        memories.append([group["memory"] for group in json.JSONDecoder().raw_decode(said)[0]["groups"]])
+    for without, with_it in zip(*memories):
+        if with_it["arena"] > 1.01 * without["arena"]:
+            yield f"the arena has {with_it['arena']} bytes, without an evaluation {without['arena']}"
+        if without["evaluation"] is not None or not 0 < with_it["evaluation"] <= with_it["arena"]:
+            yield f"an evaluation has {with_it['evaluation']} bytes, and where there is none {without['evaluation']}"
+
+
 def leaves_training_alone(setting, folder, layout):
     """An evaluation every three steps changes no bit of losses, norms and parameters."""
     seen = []
@@ -150,6 +203,15 @@ def list_checks(everything):
               for folder, layout in chosen]
     checks += [(f"evaluation: {folder} on simulated GPUs", lambda setting, folder=folder: equals_pytorch_on_gpus(setting, folder))
                for folder in FOLDERS[:3 if everything else 1]]
+    proved = [(folder, layout) for folder, layout in chosen if layout.name in PROVED]
+    checks += [(f"evaluation: proof of {folder} {layout.name}", lambda setting, folder=folder, layout=layout: is_proved(setting, folder, layout))
+               for folder, layout in (proved if everything else proved[::2])]
+    plain = list(PLAIN)
+    for at, layout in enumerate(LAYOUTS):
+        fitting = plain[:2] if layout.only else plain
+        checks += [(f"evaluation: memory of {folder} {layout.name}", lambda setting, folder=folder, layout=layout: fits_into_training(setting, folder, layout))
+                   for folder in (fitting if everything else [fitting[at % len(fitting)]])]
+    checks.append(("evaluation: batch norms by their averages", normalises_by_averages))
     checks += [(f"evaluation: training of {folder} {layout.name} is unchanged",
                 lambda setting, folder=folder, layout=layout: leaves_training_alone(setting, folder, layout))
                for folder, layout in (chosen if everything else chosen[5::4])]

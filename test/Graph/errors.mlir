@@ -459,3 +459,26 @@ func.func @several_scales() {
   %x = graph.step_number loss_scale : tensor<2xf32>
   return
 }
+
+// -----
+func.func @evaluate(%x: tensor<2xi64>, %y: tensor<2xi64>, %z: tensor<2xi64>) attributes {graph.entry = #graph.purpose<evaluate>} {
+  // expected-error @+1 {{draws random numbers, and is in an evaluation}}
+  %0 = graph.random_bits %x, %y, %z : tensor<2xi64>
+  return
+}
+
+// -----
+// expected-error @+1 {{has the purpose of 'other'}}
+func.func @evaluate() attributes {graph.entry = #graph.purpose<evaluate>} {
+  return
+}
+// expected-error @+1 {{has the purpose of 'evaluate'}}
+func.func @other() attributes {graph.entry = #graph.purpose<evaluate>} {
+  return
+}
+
+// -----
+// expected-error @+1 {{graph.entry is the purpose of a function}}
+func.func @evaluate() attributes {graph.entry = "evaluate"} {
+  return
+}

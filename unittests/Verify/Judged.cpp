@@ -40,6 +40,7 @@ plan::PlanT describe(ArrayRef<Slot> slots) {
   plan::PlanT plan;
   plan.micro = plan.threads = 1;
   plan.traffic.push_back(std::make_unique<plan::TrafficT>());
+  plan.dataset = std::make_unique<plan::DatasetT>();
   for (auto [i, slot] : llvm::enumerate(slots))
     if (slot.kind == Slot::Input) {
       Sizes sizes = sizesOf(slot.type);
@@ -48,6 +49,7 @@ plan::PlanT describe(ArrayRef<Slot> slots) {
       input->element = sizes.element == "f32" ? plan::Element::F32 : plan::Element::I64;
       input->has_limit = slot.limit > 0, input->limit = slot.limit;
       plan.inputs.push_back(std::move(input));
+      plan.dataset->inputs.push_back(std::make_unique<plan::InputDataT>());
     }
   return plan;
 }

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MemoryBufferRef.h"
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ struct NarrowCounts {
 
 struct KernelReport {
   int64_t steps = 0, ranks = 0;
+  int64_t evaluations = 0;   ///< behind the steps, of a step each; 0: the program evaluates nothing
   int64_t kernels = 0;       ///< of the program: generated ones and library calls
-  int64_t run = 0;           ///< of these, those that ran
+  std::set<std::string> ran; ///< of these, those that ran
   int64_t calls = 0;         ///< on all ranks and in all steps
   int64_t messages = 0;      ///< collectives and transfers, each counted on every rank
   int64_t elements = 0;      ///< compared
@@ -51,8 +53,9 @@ struct KernelReport {
   std::string summary() const;
 };
 
-/// Runs the program in `object` and judges it by `program`: what Memory left, before Lower. What keeps it from running
-/// is an error; a difference is in the report.
+/// Runs the program in `object` and judges it by `program`: what Memory left, before Lower. A program that evaluates does
+/// so behind each step, on rows of which the last one is behind the end of the data. What keeps it from running is an
+/// error; a difference is in the report.
 llvm::FailureOr<KernelReport> verifyKernels(mlir::ModuleOp program, llvm::MemoryBufferRef object,
                                             const KernelOptions &options);
 

@@ -1,6 +1,7 @@
 // The `graph` dialect: registration, enums, attributes, and the small questions every phase
 // asks of an op (unit, role, source name, bytes).
 #include "mlir/IR/DialectImplementation.h"
+#include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Schedule.h"
 #include "xlc/Dialect/Graph/Stops.h"
@@ -44,7 +45,30 @@ void GraphDialect::initialize() {
       >();
 }
 
+/// A module has one entry for a purpose, and an evaluation draws nothing.
+static LogicalResult verifyEntry(Operation *op, Attribute value) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  auto purpose = dyn_cast<PurposeAttr>(value);
+  if (!function || !purpose)
+    return op->emitOpError() << kEntry << " is the purpose of a function";
+  for (auto other : op->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+    if (other != function && other->getAttr(kEntry) == value)
+      return op->emitOpError() << "has the purpose of '" << other.getName() << "'";
+  if (purpose.getValue() != Purpose::evaluate)
+    return success();
+  WalkResult outcome = function.walk([](Operation *inner) {
+    auto attention = dyn_cast<AttentionOp>(inner);
+    if (!isa<RandomBitsOp>(inner) && !(attention && attention.getDraws()))
+      return WalkResult::advance();
+    inner->emitOpError("draws random numbers, and is in an evaluation");
+    return WalkResult::interrupt();
+  });
+  return failure(outcome.wasInterrupted());
+}
+
 LogicalResult GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kEntry)
+    return verifyEntry(op, attribute.getValue());
   if (attribute.getName() == kLossScale)
     return LossScale::verify([&] { return op->emitOpError(); }, attribute.getValue());
   if (attribute.getName() == kSchedule)
