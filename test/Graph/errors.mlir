@@ -463,7 +463,7 @@ func.func @several_scales() {
 // -----
 func.func @evaluate(%x: tensor<2xi64>, %y: tensor<2xi64>, %z: tensor<2xi64>) attributes {graph.entry = #graph.purpose<evaluate>} {
   // expected-error @+1 {{draws random numbers, and is in an evaluation}}
-  %0 = graph.random_bits %x, %y, %z : tensor<2xi64>
+  %0 = graph.random_bits %x, %y, %z : tensor<2xi32>
   return
 }
 

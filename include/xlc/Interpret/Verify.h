@@ -63,6 +63,7 @@ VerifyCost estimateCost(const Programs &programs, const VerifyOptions &options);
 
 struct VerifyReport {
   int64_t steps = 0, ranks = 0, microBatches = 0;
+  bool evaluates = false; ///< behind each step
   int64_t tensors = 0;  ///< compared, on all ranks and in all steps
   int64_t elements = 0; ///< likewise
   int64_t differing = 0;

@@ -72,10 +72,11 @@ std::unique_ptr<Runner<E>> makeParallel(const Model &model, Parallel &parallel, 
   return makeUnpartitioned<E>(*parallel.staged, source, {parallel.ranks, parallel.microBatches}, options);
 }
 
-VerifyReport reportOn(const Parallel &parallel) {
+VerifyReport reportOn(const Model &model, const Parallel &parallel) {
   VerifyReport report;
   report.ranks = parallel.mesh ? dist::MeshAttr(parallel.mesh).getRanks() : parallel.ranks;
   report.microBatches = parallel.microBatches;
+  report.evaluates = bool(model.evaluation);
   return report;
 }
 
@@ -105,7 +106,7 @@ FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const
   Cut cut{parallel.ranks, parallel.microBatches};
   auto whole = makeUnpartitioned<E>(model, source, cut, evaluation);
   auto parts = makeParallel<E>(model, parallel, source, evaluation, options.order);
-  VerifyReport report = reportOn(parallel);
+  VerifyReport report = reportOn(model, parallel);
   Comparison<E> comparison(options, report);
   for (int64_t t = 1; t <= options.steps && report.isEqual(); ++t) {
     if (failed(whole->step(t)))
@@ -168,7 +169,7 @@ FailureOr<VerifyReport> compareDigests(const Digests &expected, const Model &mod
                                        const VerifyOptions &options, uint64_t seed, KernelResults<E> *known) {
   Source<E> source{seed};
   auto parts = makeParallel<E>(model, parallel, source, Options{seed}, options.order, known);
-  VerifyReport report = reportOn(parallel);
+  VerifyReport report = reportOn(model, parallel);
   report.byDigest = true;
   Comparison<E> comparison(options, report);
   for (int64_t t = 1; t <= options.steps && report.isEqual(); ++t) {
@@ -347,7 +348,9 @@ std::string VerifyReport::summary(const VerifyOptions &options) const {
       llvm::formatv("compared {0}, {1}, over {2} of {3} x {4} in {5}\n", formatCount(tensors, "tensor"),
                     formatCount(elements, "element"), formatCount(steps, "step"), formatCount(ranks, "rank"),
                     formatCount(microBatches, "micro-batch"), arithmetics[size_t(options.arithmetic)]);
-  text += "loss, norm, parameters and optimizer states: " + formatCount(names.size(), "name") + "\n";
+  text += evaluates ? "loss, norm, parameters, optimizer states and sums of evaluations: "
+                    : "loss, norm, parameters and optimizer states: ";
+  text += formatCount(names.size(), "name") + "\n";
   if (byDigest)
     text += "each tensor by a digest of 64 bits: both programs do not fit into memory at once\n";
   text += isEqual()
