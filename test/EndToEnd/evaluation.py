@@ -178,11 +178,12 @@ def leaves_training_alone(setting, folder, layout):
 
 
 def counts_each_row(setting, folder, sizes):
-    """Validation data of any number of rows, on dp 4 with two micro-batches of 2: what one rank counts one by one."""
-    wide = Layout("dp 4", {"dp": 4, "zero_stage": 1}, 1)
-    one = Layout("one rank", {}, 1)
-    made = [program.Program(setting, layout.name, setting.models / folder / "loss.onnx",
-                            spec_of(setting, folder, layout, every=1000)) for layout in (wide, one)]
+    """Validation data of any number of rows, on dp 4 with two micro-batches of 2: what one rank counts row by row, whose last batch
+    is always full."""
+    made = []
+    for layout, batch in ((Layout("dp 4", {"dp": 4, "zero_stage": 1}, 2), 16), (Layout("one rank", {}, 1), 1)):
+        spec = spec_of(setting, folder, layout, every=1000) | {"batch": {"micro": layout.micro, "global": batch}}
+        made.append(program.Program(setting, layout.name, setting.models / folder / "loss.onnx", spec))
     for size in sizes:
         data = rows_of(setting, folder, setting.scratch / f"rows-{size}", 7, size)
         found, expected = (each.evaluate("--validation", data) for each in made)
