@@ -42,7 +42,10 @@ EvaluationResult Evaluation::run(uint64_t step) {
   result.step = step;
   for (uint64_t i = 1, steps = countSteps(result.left); i <= steps; ++i) {
     program.runStep(i);
+    bool wasFinite = std::isfinite(result.sums.loss);
     addSums(result.sums);
+    if (rank == 0 && wasFinite && !std::isfinite(result.sums.loss))
+      result.bad = data.findNaN(i - 1);
   }
   result.rows = data.rows() - result.left;
   std::optional<MetricAverage> average;
@@ -116,7 +119,7 @@ std::string describe(const EvaluationResult &result) {
   std::string text = fmt::format("eval {:>4}", result.step);
   for (const auto &[name, value] : result.metrics)
     text += fmt::format("  {} {:<.8g}", name, value);
-  text += fmt::format("  ({} rows, {:.3g} s)", result.rows, result.seconds);
+  text += fmt::format("  ({} row{}, {:.3g} s)", result.rows, result.rows == 1 ? "" : "s", result.seconds);
   if (result.left > 0)
     text += fmt::format("; {} rows that fill no global batch are left out", result.left);
   return text;

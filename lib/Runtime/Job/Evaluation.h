@@ -18,6 +18,7 @@ struct EvaluationResult {
   uint64_t rows = 0, left = 0; ///< that were evaluated, and that fill no global batch and were left out
   double seconds = 0;
   EvaluationSums sums;
+  std::string bad; ///< on rank 0, of sums that are not finite: the number of the data that is none, where there is one
   std::vector<std::pair<std::string, double>> metrics; ///< as the plan has them
   bool isBest = false;
 };

@@ -233,7 +233,10 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.add_option_function<std::string>(
       "--data", [&](const std::string &text) { parseData("--data", text, options.dataFolder, options.dataFiles); },
       "a folder of NAME.npy, or name=path,...; tokens=path, or a pattern, for the stream of a spec that has one");
-  app.add_flag("--eval", options.evaluates, "instead of training: evaluate once, with --init or --resume, and end");
+  CLI::Option *evaluates =
+      app.add_flag("--eval", options.evaluates, "instead of training: evaluate once, with --init or --resume, and end");
+  for (const char *ofTraining : {"--steps", "--epochs", "--save"})
+    evaluates->excludes(ofTraining);
   app.add_option_function<std::string>(
       "--validation",
       [&](const std::string &text) {

@@ -59,6 +59,11 @@ void Speaker::endStep(uint64_t step, int64_t begin, int64_t waited) {
 void Speaker::showEvaluation(const EvaluationResult &result, const Judge &judge) {
   world.pulses()->set(Pulse::Speaks);
   progress.show(result);
+  if (!std::isfinite(result.sums.loss)) {
+    clearBar();
+    say(fmt::format("warning: the loss of this evaluation is not finite{}{}", result.bad.empty() ? "" : "; ",
+                    result.bad));
+  }
   if (judge.ends()) {
     clearBar();
     say(fmt::format("note: {} evaluations in a row have no better {}; the best is that of step {}, {:.8g}",
