@@ -3,7 +3,6 @@ table, which have the same numbers. After a kill and a resume no step is there t
 """
 
 import csv
-import pathlib
 import struct
 
 import dropout

@@ -10,7 +10,6 @@ import cases
 import compare
 import dropout
 import files
-import gpus
 import program
 from program import state_dict
 

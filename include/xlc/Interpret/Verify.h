@@ -64,8 +64,8 @@ VerifyCost estimateCost(const Programs &programs, const VerifyOptions &options);
 struct VerifyReport {
   int64_t steps = 0, ranks = 0, microBatches = 0;
   bool evaluates = false; ///< behind each step
-  int64_t tensors = 0;  ///< compared, on all ranks and in all steps
-  int64_t elements = 0; ///< likewise
+  int64_t tensors = 0;    ///< compared, on all ranks and in all steps
+  int64_t elements = 0;   ///< likewise
   int64_t differing = 0;
   bool byDigest = false; ///< elements were compared by a digest of each tensor
   /// "step 1, rank 2: 'wte.weight' element 17 is 5, should be 6", the first of each tensor.
