@@ -54,7 +54,7 @@ struct Metric {
   bool operator==(const Metric &) const = default;
 };
 
-/// The metric of a name; none where there is no such metric.
+/// Finds a metric by its name in the spec ("top5").
 inline std::optional<Metric> findMetric(std::string_view name) {
   for (const MetricRow &row : kMetrics) {
     if (row.kind != MetricKind::Top && row.name == name)

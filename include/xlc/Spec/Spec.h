@@ -182,7 +182,6 @@ struct EvalSpec {
     double minDelta = 0;
   };
   std::optional<Stop> stop;
-  std::vector<std::string> outputs; ///< of the model, for `--predict`
 };
 
 struct Spec {

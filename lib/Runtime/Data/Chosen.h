@@ -63,7 +63,7 @@ public:
   }
 
 private:
-  /// A name comes from the model and is no path: one with a slash has no file in a folder, only one that is given.
+  /// A name of the model is not a path: an input whose name has a slash has no file in a folder.
   static std::string pathIn(const std::string &folder, const std::string &name) {
     return name.find('/') == std::string::npos ? folder + "/" + name + ".npy" : "";
   }

@@ -1,5 +1,5 @@
 // The data of a run, on which it trains or evaluates: rows of each input, from a file or from a stream of tokens, in
-// the order of Order.h. Files may change while the job runs: so ids are checked in every load, in memory that nobody
+// the order of Order.h. Files may change while the job runs: each load checks its ids, in memory that nobody
 // else writes, and those very bytes are what the step uses. No kernel sees an id that is outside of its table. Files of
 // rows that are not large are checked whole before the first step, of others their first and last row, so that a job on
 // a terabyte begins at once.
