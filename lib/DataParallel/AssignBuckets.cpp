@@ -99,7 +99,7 @@ llvm::StringMap<ElementTypes> findUpdated(ModuleOp module) {
         updated[name.getValue()].updated = element;
       else if (StringAttr name = what.getGradient())
         updated[name.getValue()].gradient = element;
-      else if (what.getState())
+      else if (StringAttr state = what.getState(); state && !isAverage(state))
         updated[what.getOwner()].state = element;
     }
   }

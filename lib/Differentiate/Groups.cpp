@@ -3,6 +3,7 @@
 #include "xlc/Dialect/Graph/Schedule.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
+#include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Spec/SpecPlace.h"
 
@@ -43,9 +44,12 @@ LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, Diagnostics
 LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
   Builder builder(module.getContext());
   const OptimizerSpec &optimizer = spec.optimizer;
+  std::optional<graph::OptimizerGroup::Average> average;
+  if (spec.ema)
+    average = {spec.ema->decay, spec.ema->start};
   auto describe = [&](const HyperParameters &own) -> Attribute {
-    return graph::OptimizerGroup::get(module.getContext(), *optimizer.rule, own, optimizer.numbers,
-                                      optimizer.clipValue);
+    return graph::OptimizerGroup::get(module.getContext(), *optimizer.rule, own, optimizer.numbers, optimizer.clipValue,
+                                      average);
   };
   SmallVector<Attribute> groups{describe({})};
   for (const OptimizerGroupSpec &group : optimizer.groups)

@@ -96,6 +96,19 @@ FailureOr<plan::StepT> step(exec::LoadOp op, const Writer &writer) {
   return stepOf("load micro-batch " + std::to_string(op.getMicroBatch()), std::move(load));
 }
 
+FailureOr<plan::StepT> step(exec::StoreOp op, const Writer &writer) {
+  plan::StoreT store;
+  store.micro_batch = op.getMicroBatch();
+  for (auto name : op.getOutputs().getAsRange<StringAttr>()) {
+    auto output = llvm::find_if(writer.plan.outputs, [&](auto &known) { return name.getValue() == known->name; });
+    if (output == writer.plan.outputs.end())
+      return op.emitError() << "stores '" << name.getValue() << "', which is not an output of the plan";
+    store.outputs.push_back(output - writer.plan.outputs.begin());
+  }
+  store.places = places(writer.buffers, op.getPlaces());
+  return stepOf("store micro-batch " + std::to_string(op.getMicroBatch()), std::move(store));
+}
+
 /// A send or a receive.
 template <typename Table, typename Op> FailureOr<plan::StepT> transfer(Op op, const Writer &writer) {
   Table made;
@@ -231,8 +244,8 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
       return failure();
     using Step = FailureOr<plan::StepT>;
     Step step = TypeSwitch<Operation *, Step>(&op)
-                    .Case<exec::BeginOp, exec::LoadOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp, exec::SendOp,
-                          exec::ReceiveOp>([&](auto action) -> Step { return ::step(action, writer); })
+                    .Case<exec::BeginOp, exec::LoadOp, exec::StoreOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp,
+                          exec::SendOp, exec::ReceiveOp>([&](auto action) -> Step { return ::step(action, writer); })
                     .Default([](Operation *other) -> Step {
                       return other->emitError("is not an action that the runtime knows");
                     });

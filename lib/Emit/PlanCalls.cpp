@@ -2,6 +2,7 @@
 // is the shape of the call, found from the op and the memory layouts (LibraryCalls.h).
 #include "PlanParts.h"
 #include "PlanShapes.h"
+#include "PlanViews.h"
 #include "xlc/Lower/Lower.h"
 
 using namespace mlir;
@@ -33,13 +34,14 @@ plan::Operand operandOf(Value value) {
 }
 
 /// A collective in the middle of a function, as a call without a kernel.
-std::unique_ptr<plan::CallT> callOf(exec::CollectiveOp op, plan::PlanT &plan) {
+std::unique_ptr<plan::CallT> callOf(exec::CollectiveOp op, ViewTable &views, plan::PlanT &plan) {
   auto src = cast<MemRefType>(op.getSrc().getType()), dst = cast<MemRefType>(op.getDst().getType());
   auto result = std::make_unique<plan::CallT>();
   StringRef source = graph::getSourceName(op);
   result->name = (dist::stringifyCollectiveKind(op.getKind()) + (source.empty() ? "" : " ") + source).str();
   result->ins.push_back(operandOf(op.getSrc())), result->in_bytes.push_back(spanOf(src));
   result->outs.push_back(operandOf(op.getDst())), result->out_bytes.push_back(spanOf(dst));
+  result->in_views.push_back(views.add(op.getSrc())), result->out_views.push_back(views.add(op.getDst()));
   result->accumulate.push_back(plan::Accumulate::Never);
   result->exchange = std::make_unique<plan::ExchangeT>(exchangeOf(plan, op.getExchange()));
   return result;
@@ -70,7 +72,7 @@ struct LibraryKernel {
 
 class CallTable {
 public:
-  CallTable(ModuleOp module, plan::PlanT &plan) : symbols(module), plan(plan) {
+  CallTable(ModuleOp module, ViewTable &views, plan::PlanT &plan) : symbols(module), views(views), plan(plan) {
     for (auto code : module.lookupSymbol<ModuleOp>(kKernelModule).getOps<func::FuncOp>())
       codes.insert({code.getName(), {codes.size(), code}});
   }
@@ -90,10 +92,12 @@ public:
     for (Value in : ins) {
       result->ins.push_back(operandOf(in));
       result->in_bytes.push_back(spanOf(cast<MemRefType>(in.getType())));
+      result->in_views.push_back(views.add(in));
     }
     for (Value out : call.getOuts()) {
       result->outs.push_back(operandOf(out));
       result->out_bytes.push_back(spanOf(cast<MemRefType>(out.getType())));
+      result->out_views.push_back(views.add(out));
     }
     for (int32_t accumulate : call.getAccumulate())
       result->accumulate.push_back(static_cast<plan::Accumulate>(accumulate));
@@ -111,7 +115,7 @@ private:
     if (!isNew)
       return known->second;
     auto made = std::make_unique<plan::KernelT>();
-    made->name = kernel.getName().str();
+    made->name = describeKernel(kernel), made->writes_infinity = writesInfinity(kernel);
     swapped.push_back(false);
     if (auto code = call->getAttrOfType<FlatSymbolRefAttr>(kKernelCode)) {
       assert(codes.contains(code.getValue()) && "Lower has made the code that it has the call name");
@@ -188,6 +192,7 @@ private:
   }
 
   SymbolTable symbols;
+  ViewTable &views;
   plan::PlanT &plan;
   llvm::StringMap<std::pair<unsigned, func::FuncOp>> codes; // looked up only
   std::map<std::string, unsigned> numbers;                  // looked up only
@@ -197,7 +202,8 @@ private:
 } // namespace
 
 LogicalResult xlc::fillFunctions(ModuleOp module, std::map<StringRef, unsigned> &functions, plan::PlanT &plan) {
-  CallTable calls(module, plan);
+  ViewTable views(plan);
+  CallTable calls(module, views, plan);
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal() ||
         (function.getOps<exec::CallOp>().empty() && function.getOps<exec::CollectiveOp>().empty()))
@@ -208,7 +214,7 @@ LogicalResult xlc::fillFunctions(ModuleOp module, std::map<StringRef, unsigned> 
     made->slots = function.getNumArguments();
     for (Operation &op : function.front()) {
       if (auto collective = dyn_cast<exec::CollectiveOp>(op))
-        made->calls.push_back(callOf(collective, plan));
+        made->calls.push_back(callOf(collective, views, plan));
       auto call = dyn_cast<exec::CallOp>(op);
       if (!call)
         continue;
@@ -252,7 +258,7 @@ LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
   for (graph::Purpose purpose : {graph::Purpose::train, graph::Purpose::evaluate})
     if (failed(verifyStages(exec::programsOf(module, purpose), dist::getMesh(module))))
       return failure();
-  plan.kernels.clear(), plan.functions.clear(), plan.programs.clear();
+  plan.views.clear(), plan.kernels.clear(), plan.functions.clear(), plan.programs.clear();
   fillMesh(module, plan);
   plan.micro_batches = first.getMicroBatches();
   std::map<StringRef, unsigned> functions;

@@ -6,6 +6,8 @@
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Runtime/Metrics.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::onnx;
@@ -47,7 +49,7 @@ public:
     give(runtime::kLossSumResult, at.convert(loss, f64));
     bool isNumber = isa<IntegerType>(typeOf(count).getElementType());
     give(runtime::kTargetsResult, at.convert(count, isNumber ? i64 : f64));
-    if (!addMetrics())
+    if (!addMetrics() || !checkOutputs(end))
       return false;
     finish(end);
     return true;
@@ -186,15 +188,43 @@ private:
     return true;
   }
 
+  /// The outputs are in rows of the samples: dimension 0 has so many of each sample.
+  bool checkOutputs(Operation *end) {
+    for (OpOperand &value : end->getOpOperands()) {
+      StringAttr name = graph::Result(forward, value.getOperandNumber()).getOutput();
+      if (!name)
+        continue;
+      ArrayRef<int64_t> shape = typeOf(value.get()).getShape();
+      SampleRows::Lie lie = lies.of(value.get());
+      bool isSplit = lie.layout.isSplit() && lie.layout.dim == 0 && lie.layout.outer == 1;
+      bool isOfOne = spec.microBatch == 1 && lie.hasInput && !lie.layout.isSplit();
+      if (shape.empty() || !lie.isKnown || (!isSplit && !isOfOne))
+        return complain("eval.outputs",
+                        "eval.outputs has '" + name.getValue() + "' of shape [" +
+                            llvm::join(llvm::map_range(shape, [](int64_t d) { return Twine(d).str(); }), ", ") +
+                            "], whose dimension 0 is not known to be the batch");
+    }
+    return true;
+  }
+
+  /// Sums, then outputs.
   void finish(Operation *end) {
-    for (unsigned i = 0; i < forward.getNumResults(); ++i)
-      forward.setResultAttrs(i, ArrayRef<NamedAttribute>());
+    SmallVector<Value> outputs;
+    SmallVector<StringAttr> outputNames;
+    for (OpOperand &value : end->getOpOperands())
+      if (StringAttr name = graph::Result(forward, value.getOperandNumber()).getOutput())
+        outputs.push_back(value.get()), outputNames.push_back(name);
+    size_t sums = values.size();
+    llvm::append_range(values, outputs);
     end->setOperands(values);
     Builder builder(forward.getContext());
+    forward.setAllResultAttrs(SmallVector<DictionaryAttr>(forward.getNumResults(), builder.getDictionaryAttr({})));
     forward.setType(builder.getFunctionType(forward.front().getArgumentTypes(), ValueRange(values).getTypes()));
     graph::SignatureAttributes attributes(forward);
     for (auto [i, name] : llvm::enumerate(names))
       attributes.setResult(i, graph::kSum, builder.getStringAttr(name));
+    for (auto [i, name] : llvm::enumerate(outputNames))
+      attributes.setResult(sums + i, graph::kOutput, name);
   }
 
   const Spec &spec;

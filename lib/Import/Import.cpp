@@ -141,6 +141,8 @@ private:
     if (!loss)
       return {};
     finishFunction(module, cut(*loss, plan));
+    if (!returnOutputs(importer))
+      return {};
     if (!runPasses(module) || !addEvaluationSums(spec, forward, diagnostics) || diagnostics.hasErrors())
       return {};
     forward.setName(graph::kEvaluate);
@@ -328,10 +330,41 @@ private:
     return {{}, {}, LossObstacle{Obstacle::Fixed}};
   }
 
+  /// Outputs of the model that the spec wants are results of @evaluate, after loss and count.
+  bool returnOutputs(Importer &importer) {
+    SmallVector<Value> results;
+    for (const std::string &name : spec.eval->outputs)
+      if (!llvm::is_contained(model.outputs, name))
+        complainOfOutput("'" + Twine(name) + "', which is not an output of the model; it has " +
+                         llvm::join(model.outputs, ", "));
+      else if (Value value = importer.values[name].value; value && value.getDefiningOp())
+        results.push_back(value);
+      else
+        complainOfOutput("'" + name + "', which does not depend on the data");
+    if (diagnostics.hasErrors())
+      return false;
+    returnBehind(results, graph::kOutput, spec.eval->outputs);
+    return true;
+  }
+
+  void complainOfOutput(const Twine &what) { diagnostics.error(spec, "eval.outputs", "eval.outputs has " + what); }
+
+  /// Makes `values` results of @forward, after those that it has, with an attribute each.
+  void returnBehind(ArrayRef<Value> values, StringRef attribute, ArrayRef<std::string> names) {
+    Operation *end = forward.front().getTerminator();
+    SmallVector<Value> results(end->getOperands());
+    size_t first = results.size();
+    llvm::append_range(results, values);
+    end->setOperands(results);
+    forward.setType(builder.getFunctionType(forward.front().getArgumentTypes(), ValueRange(results).getTypes()));
+    graph::SignatureAttributes attributes(forward);
+    for (auto [i, name] : llvm::enumerate(names))
+      attributes.setResult(first + i, attribute, builder.getStringAttr(name));
+  }
+
   /// The next values of running averages are results of @forward, after loss and count.
   void returnBuffers(const BatchNorms &norms, const ParameterPlan &plan, Importer &importer) {
-    auto end = cast<func::ReturnOp>(forward.front().getTerminator());
-    SmallVector<Value> results(end.getOperands());
+    SmallVector<Value> values;
     SmallVector<std::string> names;
     for (const BatchNorms::Update &update : norms.updates) {
       auto use = plan.uses.find({update.node, update.input});
@@ -339,13 +372,9 @@ private:
       if (use == plan.uses.end() || !value)
         continue;
       names.push_back(plan.parameters[use->second.parameter].name);
-      results.push_back(value);
+      values.push_back(value);
     }
-    end->setOperands(results);
-    forward.setType(builder.getFunctionType(forward.front().getArgumentTypes(), ValueRange(results).getTypes()));
-    graph::SignatureAttributes attributes(forward);
-    for (auto [i, name] : llvm::enumerate(names))
-      attributes.setResult(2 + i, graph::kBuffer, builder.getStringAttr(name));
+    returnBehind(values, graph::kBuffer, names);
   }
 
   bool runPasses(ModuleOp module) {

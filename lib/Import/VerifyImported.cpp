@@ -22,9 +22,8 @@ static LogicalResult verifyOp(Operation *op) {
 static LogicalResult verifyBuffers(func::FuncOp forward) {
   llvm::StringMap<unsigned> replaced;
   for (unsigned i = 2; i < forward.getNumResults(); ++i)
-    if (++replaced[graph::Result(forward, i).getBuffer().getValue()] > 1)
-      return blame(Fault::Compiler, forward.emitError())
-             << "buffer " << graph::Result(forward, i).getBuffer() << " has two next values";
+    if (StringAttr buffer = graph::Result(forward, i).getBuffer(); buffer && ++replaced[buffer.getValue()] > 1)
+      return blame(Fault::Compiler, forward.emitError()) << "buffer " << buffer << " has two next values";
   for (BlockArgument argument : forward.getArguments()) {
     auto name = graph::Argument(argument).getParameter();
     if (name && replaced.contains(name.getValue()) && !argument.use_empty() && !argument.hasOneUse())
@@ -36,10 +35,10 @@ static LogicalResult verifyBuffers(func::FuncOp forward) {
 
 LogicalResult xlc::verifyImported(ModuleOp module) {
   auto forward = graph::findForward(module);
-  bool hasBuffers = true; // behind loss and count
+  bool areKnown = true; // behind loss and count: buffers, and outputs of one that becomes an evaluation
   for (unsigned i = 2; forward && i < forward.getNumResults(); ++i)
-    hasBuffers &= (bool)graph::Result(forward, i).getBuffer();
-  if (!forward || forward.getNumResults() < 2 || !hasBuffers)
+    areKnown &= graph::Result(forward, i).getBuffer() || graph::Result(forward, i).getOutput();
+  if (!forward || forward.getNumResults() < 2 || !areKnown)
     return blame(Fault::Compiler, module.emitError())
            << "the module needs @forward, which returns the loss and the number of targets";
   if (failed(verifyBuffers(forward)))

@@ -57,6 +57,11 @@ void ActionAccesses::forEach(exec::Action action, llvm::function_ref<void(ByteRa
         for (auto place : load.getPlaces().getAsRange<exec::PlaceAttr>())
           visit(untilEnd(place), true);
       })
+      .Case([&](exec::StoreOp store) {
+        store.forEachOutput([&](StringAttr, exec::PlaceAttr place, RankedTensorType type) {
+          visit(at(place, graph::getByteSize(type)), false);
+        });
+      })
       .Case([&](exec::RunOp run) {
         for (auto [slot, place] : llvm::zip_equal(slotsOf(run), run.getPlaces().getAsRange<exec::PlaceAttr>()))
           if (slot.isRead || slot.isWritten)

@@ -34,7 +34,7 @@ private:
         })
         .Case([](exec::SendOp) { return Stream::send; })
         .Case([](exec::ReceiveOp) { return Stream::receive; })
-        .Case([](exec::LoadOp) { return Stream::copy; })
+        .Case<exec::LoadOp, exec::StoreOp>([](auto) { return Stream::copy; })
         .Default(Stream::compute);
   }
 

@@ -1,5 +1,6 @@
 // See BucketStates.h.
 #include "BucketStates.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Runtime/States.h"
 
 using namespace mlir;
@@ -32,7 +33,8 @@ SmallVector<BucketState> xlc::statesOf(sched::BucketOp bucket, ArrayRef<graph::O
     states.push_back({StateKind::master, "", bucket.getStates(), bucket.getTypeOfUpdated(), Beginning::parameters});
   if (group >= 0)
     for (StringRef name : groups[group].getStateNames())
-      states.push_back({StateKind::optimizer, name, bucket.getStates(), bucket.getTypeOfStates(), Beginning::zero});
+      states.push_back({StateKind::optimizer, name, bucket.getStates(), bucket.getTypeOfState(name),
+                        name == graph::kAverage ? Beginning::parameters : Beginning::zero});
   if (bucket.getStochastic())
     states.push_back(
         {StateKind::members, "", bucket.getStates(), IntegerType::get(bucket.getContext(), 64), Beginning::members});

@@ -64,8 +64,8 @@ void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
   for (Operation &op : timeline.getBody().front())
     llvm::TypeSwitch<Operation *>(&op)
         .Case<sched::RunOp>([&](auto run) { translate(run, signatures.find(run.getFunction())->second); })
-        .Case<sched::LoadOp, sched::SendOp, sched::ReceiveOp, sched::CollectiveOp, sched::ReleaseOp, sched::NormOp,
-              sched::ZeroScalarsOp, sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>(
+        .Case<sched::LoadOp, sched::StoreOp, sched::SendOp, sched::ReceiveOp, sched::CollectiveOp, sched::ReleaseOp,
+              sched::NormOp, sched::ZeroScalarsOp, sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>(
             [&](auto action) { translate(action); });
   endBegin();
   createBuffers();
@@ -177,6 +177,13 @@ void ProgramBuilder::translate(sched::LoadOp load) {
     places.push_back(place(activations[value]));
   }
   act<exec::LoadOp>(load.getMicroBatch(), load.getInputs(), actions.getArrayAttr(places));
+}
+
+void ProgramBuilder::translate(sched::StoreOp store) {
+  SmallVector<Attribute> places = llvm::map_to_vector(
+      store.getValues(), [&](Value value) -> Attribute { return place(activations.find(value)->second); });
+  act<exec::StoreOp>(store.getMicroBatch(), store.getOutputs(), actions.getArrayAttr(places),
+                     actions.getTypeArrayAttr(store.getValues().getTypes()));
 }
 
 exec::PlaceAttr ProgramBuilder::parameter(Attribute name) {

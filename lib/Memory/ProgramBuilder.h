@@ -101,6 +101,7 @@ private:
   void endBegin();
   int64_t shards() { return timeline.getMesh().getShards(); }
   void translate(sched::LoadOp);
+  void translate(sched::StoreOp);
   void translate(sched::RunOp, const Signature &);
   /// What of a run runs apart, right after it.
   void runApart(sched::RunOp run, const Apart &apart, llvm::ArrayRef<mlir::Attribute> ofWhole, bool isFirst);

@@ -193,7 +193,7 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
   int64_t stride =
       isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getParameterBytes(bucket.slice) : 0;
   SmallVector<int64_t, 2> stateBuffers = bucket.states();
-  UpdateKernel kernel(bucket.op, OptimizerGroup::of(module)[group], grads.count, stateBuffers.size());
+  UpdateKernel kernel(bucket.op, OptimizerGroup::of(module)[group], grads.count);
   SmallVector<Type> results = kernel.getResultTypes();
   auto function = cachedKernel(kernel.getName(), exec::KernelKind::loop, kernel.getOperandTypes(), results,
                                SmallVector<int32_t>(results.size(), 0),

@@ -16,8 +16,8 @@ static std::string suffixOf(Type element) {
   return text;
 }
 
-UpdateKernel::UpdateKernel(sched::BucketOp bucket, OptimizerGroup rule, int64_t elements, size_t states)
-    : bucket(bucket), rule(rule), elements(elements), states(states) {
+UpdateKernel::UpdateKernel(sched::BucketOp bucket, OptimizerGroup rule, int64_t elements)
+    : bucket(bucket), rule(rule), elements(elements) {
   assert((!bucket.getStochastic() || elements % kMemberAlignment == 0) && "AssignBuckets aligns members and shards");
 }
 
@@ -47,7 +47,8 @@ SmallVector<Type> UpdateKernel::getOperandTypes() const {
   Type i64 = IntegerType::get(context, 64);
   SmallVector<Type> types{typeOf(bucket.getTypeOfUpdated()), typeOf(bucket.getTypeOfGradients()),
                           RankedTensorType::get({runtime::kGroupNumbers}, Float32Type::get(context))};
-  types.append(states, typeOf(bucket.getTypeOfStates()));
+  for (StringRef name : rule.getStateNames())
+    types.push_back(typeOf(bucket.getTypeOfState(name)));
   if (isStochastic()) {
     types.push_back(RankedTensorType::get({runtime::kMemberColumns, MemberForm::of(bucket).count}, i64));
     types.push_back(RankedTensorType::get({}, i64));
@@ -57,7 +58,8 @@ SmallVector<Type> UpdateKernel::getOperandTypes() const {
 
 SmallVector<Type> UpdateKernel::getResultTypes() const {
   SmallVector<Type> types{typeOf(bucket.getTypeOfUpdated())};
-  types.append(states, typeOf(bucket.getTypeOfStates()));
+  for (StringRef name : rule.getStateNames())
+    types.push_back(typeOf(bucket.getTypeOfState(name)));
   if (hasMaster())
     types.push_back(typeOf(bucket.getTypeOfParameters()));
   return types;
@@ -69,8 +71,8 @@ void UpdateKernel::write(OpBuilder &builder, Location loc, Block &block) const {
   if (isStochastic())
     bits = createMemberBits(builder, loc, MemberForm::of(bucket), operands.drop_back().back(), operands.back(),
                             elements / kMemberAlignment);
-  SmallVector<Value> made =
-      rule.createRoundedStep(builder, loc, operands[0], operands[1], operands[2], operands.slice(3, states), bits);
+  SmallVector<Value> made = rule.createRoundedStep(builder, loc, operands[0], operands[1], operands[2],
+                                                   operands.slice(3, rule.getStateNames().size()), bits);
   if (hasMaster())
     made.push_back(CastOp::create(builder, loc, getResultTypes().back(), made[0]));
   func::ReturnOp::create(builder, loc, made);

@@ -14,8 +14,8 @@ namespace xlc {
 
 class UpdateKernel {
 public:
-  /// Of `elements` elements that a rank updates. `states`: how many each parameter has.
-  UpdateKernel(sched::BucketOp bucket, graph::OptimizerGroup rule, int64_t elements, size_t states);
+  /// Of `elements` elements that a rank updates.
+  UpdateKernel(sched::BucketOp bucket, graph::OptimizerGroup rule, int64_t elements);
 
   /// Kernels of equal names are equal.
   std::string getName() const;
@@ -33,7 +33,6 @@ private:
   mutable sched::BucketOp bucket; ///< its accessors are not const
   graph::OptimizerGroup rule;
   int64_t elements;
-  size_t states;
 };
 
 } // namespace xlc

@@ -137,6 +137,8 @@ private:
   LogicalResult replay(Operation &op) {
     if (auto load = dyn_cast<exec::LoadOp>(op))
       return writeAll(load, load.getPlaces(), std::nullopt);
+    if (auto store = dyn_cast<exec::StoreOp>(op))
+      return readOutputs(store);
     if (auto begin = dyn_cast<exec::BeginOp>(op))
       return writeNumbers(begin);
     if (auto run = dyn_cast<exec::RunOp>(op))
@@ -152,6 +154,17 @@ private:
     if (auto release = dyn_cast<exec::ReleaseOp>(op))
       return LogicalResult(partAt(&op, release.getPlace(), release.getBytes()));
     return success();
+  }
+
+  LogicalResult readOutputs(exec::StoreOp store) {
+    bool hasFailed = false;
+    store.forEachOutput([&](StringAttr, exec::PlaceAttr place, RankedTensorType type) {
+      if (hasFailed)
+        return;
+      FailureOr<Part> part = partAt(store, place, graph::getByteSize(type));
+      hasFailed = failed(part) || failed(read(store, *part));
+    });
+    return failure(hasFailed);
   }
 
   LogicalResult writeNumbers(exec::BeginOp begin) {

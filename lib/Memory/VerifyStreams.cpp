@@ -133,6 +133,11 @@ private:
           visitAt(op.getSrc(), graph::getByteSize(what.element, what.sourceElements()), false, visit);
           visitAt(op.getDst(), graph::getByteSize(what.element, what.resultElements()), true, visit);
         })
+        .Case([&](exec::StoreOp store) {
+          store.forEachOutput([&](StringAttr, exec::PlaceAttr place, RankedTensorType type) {
+            visitAt(place, graph::getByteSize(type), false, visit);
+          });
+        })
         .Case([&](exec::SendOp send) { visitAt(send.getPlace(), send.getBytes(), false, visit); })
         .Case<exec::ReceiveOp, exec::ReleaseOp>(
             [&](auto op) { visitAt(op.getPlace(), int64_t(op.getBytes()), true, visit); })

@@ -5,6 +5,7 @@
 #include "xlc/Dialect/Graph/Schedule.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
+#include "xlc/Estimate/Cost.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Phases/PlanOfStates.h"
@@ -72,6 +73,8 @@ void describeGroups(ModuleOp module, plan::PlanT &plan) {
     auto made = std::make_unique<plan::OptimizerGroupT>();
     made->lr = group.get(HyperParameter::LearningRate);
     made->beta1 = group.get(HyperParameter::Beta1), made->beta2 = group.get(HyperParameter::Beta2);
+    if (auto average = group.getAverage())
+      made->average_decay = average->decay, made->average_start = uint64_t(average->start);
     plan.groups.push_back(std::move(made));
   }
 }
@@ -126,6 +129,31 @@ void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
     for (BlockArgument value : entry.getFunction().getArguments())
       if (StringAttr name = graph::Argument(value).getInput(); name && known.insert(name.getValue()).second)
         plan.inputs.push_back(describeInput(value));
+}
+
+void describeOutputs(const Compilation &compilation, plan::PlanT &plan) {
+  for (graph::Entry entry : graph::Entry::all(*compilation.unpartitioned))
+    for (OpOperand *value : entry.getOutputs()) {
+      auto type = cast<RankedTensorType>(value->get().getType());
+      auto made = std::make_unique<plan::OutputT>();
+      made->name = entry.getOutputName(*value).str(), made->element = elementOf(type.getElementType());
+      made->lines = uint64_t(type.getDimSize(0) / compilation.spec.microBatch);
+      made->shape.assign(type.getShape().begin() + 1, type.getShape().end());
+      plan.outputs.push_back(std::move(made));
+    }
+}
+
+/// What the products of a step take at the device's rate, on average over the stages.
+double secondsOfProducts(const Compilation &compilation) {
+  const Spec &spec = compilation.spec;
+  if (!spec.device)
+    return 0;
+  double seconds = 0, cores = spec.device->cores > 0 ? double(spec.threadsPerRankOrDefault()) : 1;
+  SmallVector<exec::ProgramOp> programs = exec::programsOf(*compilation.module);
+  for (exec::ProgramOp program : programs)
+    for (auto [flops, rate] : llvm::zip_equal(costOfStep(program).total().products, spec.device->products))
+      seconds += flops ? double(flops) / (rate * cores) : 0;
+  return seconds / double(programs.size());
 }
 
 /// Axis by axis; dp has a row even where it moves nothing.
@@ -189,11 +217,13 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   plan->optimizer = compilation.spec.optimizer.rule->name.str();
   plan->precision = compilation.spec.precision.getName().str();
   plan->outside = mostOutside(compilation);
+  plan->product_seconds = secondsOfProducts(compilation);
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);
   describeSchedule(module, *plan);
   describeLossScale(module, *plan);
   describeInputs(compilation, *plan);
+  describeOutputs(compilation, *plan);
   describeData(compilation, *plan);
   describeEvaluation(compilation.spec, module, *plan);
   describeCheckpoints(compilation.spec, *plan);

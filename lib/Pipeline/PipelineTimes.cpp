@@ -84,8 +84,7 @@ int64_t PipelineTimes::bubble(size_t rank) const {
   return makespan - busy;
 }
 
-std::string xlc::printGrid(const PipelineSchedule &schedule, const PipelineShape &shape) {
-  PipelineOrder order = makeOrder(schedule, shape);
+std::string xlc::printGrid(const PipelineSchedule &schedule, const PipelineShape &shape, const PipelineOrder &order) {
   PipelineTimes times = simulate(schedule, shape, order, {1, 1, 1, 1});
   auto label = [&](const Slot &slot) {
     std::string text(1, "FBIW"[int(slot.kind)]);

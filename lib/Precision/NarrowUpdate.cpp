@@ -58,12 +58,13 @@ private:
       change(step.getParam());
     if (gradients)
       change(step.getGrad());
+    ValueRange narrowed = step.getStates().drop_back(OptimizerGroup(step->getAttrDictionary()).getAverage() ? 1 : 0);
     if (states)
-      llvm::for_each(step.getStates(), change);
+      llvm::for_each(narrowed, change);
     Operation *before = step->getPrevNode();
     OpBuilder builder(step);
     Value bits;
-    if (stochastic && (masterless || (states && !step.getStates().empty())))
+    if (stochastic && (masterless || (states && !narrowed.empty())))
       bits = drawBits(builder, step);
     SmallVector<Value> results = OptimizerGroup(step->getAttrDictionary())
                                      .createRoundedStep(builder, step.getLoc(), step.getParam(), step.getGrad(),

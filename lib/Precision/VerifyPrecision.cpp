@@ -90,7 +90,7 @@ private:
           known[name.getValue()].updated.push_back(elementOf(argument));
         else if (StringAttr name = what.getGradient())
           known[name.getValue()].gradient.push_back(elementOf(argument));
-        else if (what.getState())
+        else if (StringAttr state = what.getState(); state && !isAverage(state))
           known[what.getOwner()].states.push_back(elementOf(argument));
       }
     Type f32 = Float32Type::get(&getContext());

@@ -110,13 +110,17 @@ struct Request {
   std::atomic<uint64_t> checkpointFailed; ///< 1 + the step of the last that could not be
   std::atomic<uint64_t> checkpointFolder; ///< by which hosts see that their folder of checkpoints is that of rank 0
   std::atomic<uint64_t> damaged;          ///< how many of the checkpoints that could be resumed are of no use
-  std::atomic<uint64_t> isSpoiled;        ///< 1: a step has failed, and there is nothing to be kept
+  std::atomic<uint64_t> isSpoiled;        ///< the step that has failed, and of which there is nothing to be kept
+  std::atomic<uint64_t> found;            ///< where the first value that is not finite is (Job/Examination.h)
+  std::atomic<uint64_t> generated;        ///< the number of tokens that were generated, above 32 bits for the last
 
   /// All of them.
-  static constexpr std::atomic<uint64_t> Request::*words[] = {
-      &Request::signal,           &Request::lastStep,       &Request::captureFailed,
-      &Request::checkpoint,       &Request::checkpointBusy, &Request::checkpointFailed,
-      &Request::checkpointFolder, &Request::damaged,        &Request::isSpoiled};
+  static constexpr std::atomic<uint64_t> Request::*words[] = {&Request::signal,           &Request::lastStep,
+                                                              &Request::captureFailed,    &Request::checkpoint,
+                                                              &Request::checkpointBusy,   &Request::checkpointFailed,
+                                                              &Request::checkpointFolder, &Request::damaged,
+                                                              &Request::isSpoiled,        &Request::found,
+                                                              &Request::generated};
 
   static void raise(std::atomic<uint64_t> &word, uint64_t value) {
     for (uint64_t was = word.load(); was < value && !word.compare_exchange_weak(was, value);)

@@ -25,7 +25,7 @@ struct PrintGridPass : xlc::impl::PrintGridPassBase<PrintGridPass> {
       return signalPassFailure();
     }
     SmallVector<StringRef> lines;
-    std::string grid = printGrid(*known, shape);
+    std::string grid = printGrid(*known, shape, makeOrder(*known, shape));
     StringRef(grid).split(lines, '\n', -1, false);
     for (StringRef line : lines)
       llvm::outs() << "// " << line << "\n";

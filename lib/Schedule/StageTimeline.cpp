@@ -49,6 +49,8 @@ public:
     for (const UnitRun &run : step.runs)
       if (run.stage == stage)
         used.insert_range(run.values);
+    for (OpOperand *output : step.entry.getOutputs())
+      outputs[output->get()].push_back(step.entry.getOutputName(*output));
   }
 
   void build() {
@@ -87,6 +89,7 @@ private:
   void insertTransfer(const Item &item);
   void insertLoad(const Item &item);
   void insertRun(size_t index);
+  void insertStore(const UnitRun &run, RunOp made);
   SmallVector<BucketOp> gathersOf(const UnitRun &run) const;
   void insertReductions(const Completion &completion);
   void insertTiedReductions();
@@ -101,7 +104,8 @@ private:
   Location loc;
   OpBuilder actions;
   SmallVector<BucketOp> buckets;
-  DenseSet<Value> used; ///< by the runs of this stage
+  DenseSet<Value> used;                                ///< by the runs of this stage
+  DenseMap<Value, SmallVector<StringAttr, 1>> outputs; ///< names of those outputs of the model that a value is
   std::vector<Item> items;
   std::map<size_t, SmallVector<Completion>> completes; ///< by item
   std::vector<DenseMap<Value, Value>> values;          ///< by micro-batch: of the entry -> of the timeline
@@ -223,6 +227,7 @@ void TimelineBuilder::insertRun(size_t index) {
                        actions.getDenseI64ArrayAttr(run.sites));
   for (auto [result, value] : llvm::zip(run.outs(), op.getOuts()))
     values[item.microBatch][result] = value;
+  insertStore(run, op);
 
   const Item *after = index + 1 < items.size() ? &items[index + 1] : nullptr;
   SmallVector<BucketOp> next;
@@ -238,6 +243,19 @@ void TimelineBuilder::insertRun(size_t index) {
   if (auto it = completes.find(index); it != completes.end())
     for (const Completion &completion : it->second)
       insertReductions(completion);
+}
+
+/// What a run makes of the model's outputs, as soon as it is made.
+void TimelineBuilder::insertStore(const UnitRun &run, RunOp made) {
+  SmallVector<Value> stored;
+  SmallVector<Attribute> names;
+  for (auto [result, value] : llvm::zip(run.outs(), made.getOuts()))
+    for (StringAttr name : outputs.lookup(result)) {
+      stored.push_back(value);
+      names.push_back(name);
+    }
+  if (!names.empty())
+    act<StoreOp>(actions.getI64IntegerAttr(int64_t(made.getMicroBatch())), stored, actions.getArrayAttr(names));
 }
 
 /// Over the data-parallel ranks of this stage.

@@ -52,6 +52,17 @@ void checkJudged(const Spec &spec, StringRef key, SpecErrors &errors) {
   }
 }
 
+/// Each is written to a file of its name.
+void checkOutputs(const Spec &spec, const EvalSpec &eval, SpecErrors &errors) {
+  for (const auto &[i, name] : enumerate(eval.outputs))
+    if (is_contained(ArrayRef(eval.outputs).take_front(i), name))
+      errors.error(spec.where("eval.outputs"), "eval.outputs has " + quote(name) + " twice");
+    else if (name.empty() || StringRef(name).contains('/') || name == "." || name == "..")
+      errors.error(spec.where("eval.outputs"), "eval.outputs has " + quote(name) +
+                                                   ", which cannot be the name of a file: export the model with "
+                                                   "another name for this output");
+}
+
 void checkBest(const Spec &spec, SpecErrors &errors) {
   const EvalSpec &eval = *spec.eval;
   checkJudged(spec, "eval.best", errors);
@@ -77,6 +88,7 @@ void checkEval(Spec &spec, SpecErrors &errors) {
   EvalSpec &eval = *spec.eval;
   resolveMetrics(spec, eval, errors);
   checkAverage(spec, eval, errors);
+  checkOutputs(spec, eval, errors);
   if (isGiven(spec, "eval.best") && !eval.best)
     eval.best.emplace();
   if (isGiven(spec, "eval.stop") && !eval.stop)

@@ -111,4 +111,9 @@ void checkClipping(Spec &spec, SpecErrors &errors) {
   errors.note(spec.where("optimizer.clip_norm"), "optimizer.clip_norm is given here");
 }
 
+void checkAverage(Spec &spec, SpecErrors &) {
+  if (isGiven(spec, "ema") && !spec.ema)
+    spec.ema.emplace();
+}
+
 } // namespace xlc::spec

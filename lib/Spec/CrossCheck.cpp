@@ -233,6 +233,7 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"lr_schedule"}, checkScheduleKeys},
       {{"lr_schedule"}, checkScheduledSteps},
       {{"lr_schedule", "optimizer.lr"}, checkLeastRate},
+      {{"ema"}, checkAverage},
       {{"tie"}, checkTies},
       {{"data", "loss"}, checkData},
       {{"checkpoint", "target"}, checkCheckpoint},

@@ -26,6 +26,8 @@ void checkScheduleKeys(Spec &spec, SpecErrors &errors);
 void checkScheduledSteps(Spec &spec, SpecErrors &errors);
 void checkLeastRate(Spec &spec, SpecErrors &errors);
 void checkClipping(Spec &spec, SpecErrors &errors);
+/// An empty mapping has the defaults.
+void checkAverage(Spec &spec, SpecErrors &errors);
 // CheckData.cpp: what is trained and evaluated on, and where checkpoints go
 void checkData(Spec &spec, SpecErrors &errors);
 void checkCheckpoint(Spec &spec, SpecErrors &errors);

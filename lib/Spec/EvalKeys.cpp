@@ -58,8 +58,9 @@ const Key rows[] = {
    [](Spec &s, const Value &v) { stopOf(s).patience = v.integer; }},
   {"eval.stop.min_delta", Kind::Number, notNegative, "", "0", "One is better where it is so by more than this.",
    [](Spec &s, const Value &v) { stopOf(s).minDelta = v.number; }},
-  {"eval.outputs", Kind::Unsupported, any, "", "",
-   "Outputs of the model, of a row for each sample, that the program writes.", nullptr},
+  {"eval.outputs", Kind::NameList, any, "", "none",
+   "Outputs of the model that have a row for each sample, for `./train --predict` and `--generate`.",
+   [](Spec &s, const Value &v) { evalOf(s).outputs = v.texts; }},
 };
 // clang-format on
 

@@ -31,6 +31,8 @@ void addGroup(Spec &spec, const Value &value) {
   group(spec).location = value.location;
 }
 
+EmaSpec &average(Spec &spec) { return spec.ema ? *spec.ema : spec.ema.emplace(); }
+
 using runtime::RateCurve, runtime::ScheduleKey;
 using enum ScheduleKey;
 
@@ -132,6 +134,16 @@ const Key table[] = {
    [](Spec &s, const Value &v) { schedule(s).milestones = v.numbers; }},
   scheduled<Period>("lr_schedule.period", "required", "steps of the first period."),
   scheduled<Multiplier>("lr_schedule.multiplier", "1", "how many times longer each period is than the one before."),
+
+  {"ema", Kind::Section, any, "", "",
+   "A running average of the trained parameters, in float32, sharded as the optimizer's states: behind each step "
+   "that is applied it becomes `decay` times itself and `1 - decay` times the parameters. `--save-ema` saves it.",
+   nullptr},
+  {"ema.decay", Kind::Number, fraction, "", "0.999", "What stays of the average in a step.",
+   [](Spec &s, const Value &v) { average(s).decay = v.number; }},
+  {"ema.start", Kind::Integer, notNegative, "", "0",
+   "Until behind this step the average is the parameters; 0: it begins with their initial values.",
+   [](Spec &s, const Value &v) { average(s).start = v.integer; }},
 };
 // clang-format on
 

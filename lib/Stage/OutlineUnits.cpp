@@ -29,7 +29,7 @@ struct Section {
   Half half;
   SmallVector<Operation *> ops;
   SmallVector<Value> values, sites, params; ///< what it needs from outside
-  SmallVector<Value> outs, stores;          ///< what others need of it; what the micro-batch returns
+  SmallVector<Value> outs, stores;          ///< what others need of it; what the micro-batch adds up or replaces
 };
 
 std::string nameOf(const Section &section) {
@@ -116,12 +116,16 @@ void sortSections(std::vector<Section> &sections, DenseMap<Operation *, size_t> 
   sections = std::move(sorted);
 }
 
-/// What each section makes of the micro-batch's results, in their order.
+/// What each section makes of the micro-batch's results, in their order. Outputs of the model are values like those
+/// that other sections need.
 void findStores(func::FuncOp function, std::vector<Section> &sections, const DenseMap<Operation *, size_t> &sectionOf) {
   DenseSet<Value> seen;
-  for (Value returned : function.front().getTerminator()->getOperands())
-    if (Operation *op = returned.getDefiningOp(); op && seen.insert(returned).second)
-      sections[sectionOf.lookup(op)].stores.push_back(returned);
+  for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
+    if (Operation *op = returned.get().getDefiningOp(); op && seen.insert(returned.get()).second) {
+      Section &section = sections[sectionOf.lookup(op)];
+      bool isOutput = bool(Result(function, returned.getOperandNumber()).getOutput());
+      (isOutput ? section.outs : section.stores).push_back(returned.get());
+    }
 }
 
 /// Fills in what else crosses the section's border, in the order of first use or definition.
@@ -147,7 +151,7 @@ LogicalResult findBorder(func::FuncOp function, Section &section, size_t self,
     for (Value result : op->getResults()) {
       bool isOut = llvm::any_of(result.getUsers(),
                                 [&](Operation *user) { return user != terminator && sectionOf.lookup(user) != self; });
-      if (isOut)
+      if (isOut && !llvm::is_contained(section.outs, result))
         section.outs.push_back(result);
     }
   }
@@ -222,7 +226,9 @@ private:
       if (!section.ops.empty()) // a unit whose I nobody waits for has W alone
         replaceByCall(builder, calls, section, byClass, outlined);
     for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-      returned.set(outlined.stored.lookupOrDefault(returned.get()));
+      returned.set(Result(function, returned.getOperandNumber()).getOutput()
+                       ? outlined.passedOn.lookupOrDefault(returned.get())
+                       : outlined.stored.lookupOrDefault(returned.get()));
     for (Section &section : llvm::reverse(sections))
       for (Operation *op : llvm::reverse(section.ops))
         op->erase();

@@ -30,7 +30,7 @@
 // Parameters, gradients, states, then the scalars of each group; the frozen one is not there.
 // CHECK-LABEL: func.func @update(
 // CHECK-SAME: %[[A:.*]]: tensor<2xf32> {graph.param = "a"}, %[[B:.*]]: tensor<3xf32> {graph.param = "b"}, %[[DA:.*]]: tensor<2xf32> {graph.grad = "a"}, %[[DB:.*]]: tensor<3xf32> {graph.grad = "b"}, %[[M:.*]]: tensor<2xf32> {graph.state = "a/momentum"}
-// CHECK-SAME: %[[S0:.*]]: tensor<5xf32> {graph.group = 0 : i64}, %[[S1:.*]]: tensor<5xf32> {graph.group = 1 : i64}) -> (tensor<2xf32> {graph.param = "a"}, tensor<3xf32> {graph.param = "b"}, tensor<2xf32> {graph.state = "a/momentum"})
+// CHECK-SAME: %[[S0:.*]]: tensor<6xf32> {graph.group = 0 : i64}, %[[S1:.*]]: tensor<6xf32> {graph.group = 1 : i64}) -> (tensor<2xf32> {graph.param = "a"}, tensor<3xf32> {graph.param = "b"}, tensor<2xf32> {graph.state = "a/momentum"})
 // CHECK: graph.optimizer_step sgd %[[A]], %[[DA]], %[[S0]] states %[[M]] {{.*}}momentum = 9.000000e-01 : f64{{.*}}weight_decay = 1.000000e-01
 // CHECK: graph.optimizer_step sgd %[[B]], %[[DB]], %[[S1]] {
 module attributes {graph.nominal_count = 8 : i64, graph.clip_norm = 0.25 : f64, graph.groups = [

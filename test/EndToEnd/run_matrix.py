@@ -28,7 +28,9 @@ import compositions
 import damaged
 import data
 import dropout
+import ema
 import evaluation
+import examination
 import failing_calls
 import full_size
 import gpus
@@ -36,7 +38,9 @@ import hosts
 import judged
 import metrics
 import mixed
+import norms
 import power_cut
+import predictions
 import processes
 import program
 import promises
@@ -113,7 +117,7 @@ def main():
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
         checks += wrong_data.list_checks()
-        for room in (charts, dropout, evaluation, judged, metrics, gpus, failing_calls, data, checkpoints, checkpoint_calls, power_cut, damaged, checkpoint_launchers, replicas):
+        for room in (charts, dropout, ema, evaluation, examination, judged, metrics, norms, predictions, gpus, failing_calls, data, checkpoints, checkpoint_calls, power_cut, damaged, checkpoint_launchers, replicas):
             checks += room.list_checks(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first

@@ -393,3 +393,19 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   // expected-error @+1 {{is members without a bucket}}
   exec.state members 5 x i64 begins members at <0 + 0 + 0>
 }
+
+// -----
+
+exec.program @evaluate stage 0 micro_batches 1 arena 64 lower_bound 64 purpose <evaluate> {
+  exec.buffer 0 workspace "logits" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{stores 1 outputs of 0 types from 1 places}}
+  exec.store micro 0 ["logits"] from [#exec.place<0 + 0 + 0>] []
+}
+
+// -----
+
+exec.program @evaluate stage 0 micro_batches 1 arena 64 lower_bound 64 purpose <evaluate> {
+  exec.buffer 0 workspace "logits" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{stores an output of 'f32', which is not a tensor}}
+  exec.store micro 0 ["logits"] from [#exec.place<0 + 0 + 0>] [f32]
+}

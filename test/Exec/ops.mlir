@@ -20,6 +20,8 @@ exec.program @train_0 stage 0 micro_batches 1 arena 640 lower_bound 640 {
   exec.begin [#exec.place<1 + 64 + 0>]
   // CHECK: exec.load micro 0 ["x"] to [#exec.place<1 + 0 + 0>]
   exec.load micro 0 ["x"] to [#exec.place<1 + 0 + 0>]
+  // CHECK: exec.store micro 0 ["y"] from [#exec.place<1 + 0 + 0>] [tensor<2xf32>]
+  exec.store micro 0 ["y"] from [#exec.place<1 + 0 + 0>] [tensor<2xf32>]
   // CHECK: exec.exchange all_gather "all_gather b" over <dp, [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
   exec.exchange all_gather "all_gather b" over <dp, [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
   // CHECK: exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<1 + 0 + 0>]

@@ -162,9 +162,9 @@ func.func @cross_entropy(%x: tensor<f32>, %y: tensor<i64>) {
 }
 
 // -----
-func.func @states(%p: tensor<2xf32>, %s: tensor<5xf32>) {
+func.func @states(%p: tensor<2xf32>, %s: tensor<6xf32>) {
   // expected-error @+1 {{needs 1 states, has 2}}
-  %0, %1, %2 = graph.optimizer_step sgd %p, %p, %s states %p, %p {momentum = 0.9 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<5xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+  %0, %1, %2 = graph.optimizer_step sgd %p, %p, %s states %p, %p {momentum = 0.9 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<6xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
   return
 }
 
@@ -253,9 +253,9 @@ func.func @cross_entropy_labels(%x: tensor<2x3xf32>, %y: tensor<3xi64>) {
 }
 
 // -----
-func.func @optimizer(%p: tensor<2xf32>, %s: tensor<5xf32>) {
+func.func @optimizer(%p: tensor<2xf32>, %s: tensor<6xf32>) {
   // expected-error @+1 {{knows no optimizer 'sdg'}}
-  %0 = graph.optimizer_step sdg %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<5xf32>) -> tensor<2xf32>
+  %0 = graph.optimizer_step sdg %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<6xf32>) -> tensor<2xf32>
   return
 }
 
@@ -276,6 +276,10 @@ module attributes {graph.groups = [{kind = "sgd", momentum = 1 : i64}]} {}
 module attributes {graph.groups = [{kind = "sgd", clip_value = 0.0 : f64}]} {}
 
 // -----
+// expected-error @+1 {{graph.groups: an average of the parameters has a float number 'ema_decay' and an integer 'ema_start'}}
+module attributes {graph.groups = [{kind = "sgd", ema_decay = 0.5 : f64}]} {}
+
+// -----
 // expected-error @+1 {{graph.lr_schedule must have the name of a schedule as its type}}
 module attributes {graph.lr_schedule = {type = "cosin"}} {}
 
@@ -285,7 +289,7 @@ module attributes {graph.lr_schedule = {type = "linear", power = 2.0 : f64}} {}
 
 // -----
 func.func @scalars(%p: tensor<2xf32>, %s: tensor<3xf32>) {
-  // expected-error @+1 {{scalars must have shape [5], has [3]}}
+  // expected-error @+1 {{scalars must have shape [6], has [3]}}
   %0 = graph.optimizer_step sgd %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
   return
 }

@@ -104,9 +104,9 @@ func.func @sgd() -> (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>) {
   %p = graph.constant dense<1.0> : tensor<1xf64>
   %g = graph.constant dense<2.0> : tensor<1xf64>
   %m = graph.constant dense<4.0> : tensor<1xf64>
-  %s = graph.constant dense<[0.1, 0.5, 0.0, 0.0, 1.0]> : tensor<5xf64>
-  %0:2 = graph.optimizer_step sgd %p, %g, %s states %m {momentum = 0.5 : f64, weight_decay = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<5xf64>, tensor<1xf64>) -> (tensor<1xf64>, tensor<1xf64>)
-  %1 = graph.optimizer_step sgd %p, %g, %s {weight_decay = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<5xf64>) -> tensor<1xf64>
+  %s = graph.constant dense<[0.1, 0.5, 0.0, 0.0, 1.0, 0.0]> : tensor<6xf64>
+  %0:2 = graph.optimizer_step sgd %p, %g, %s states %m {momentum = 0.5 : f64, weight_decay = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<6xf64>, tensor<1xf64>) -> (tensor<1xf64>, tensor<1xf64>)
+  %1 = graph.optimizer_step sgd %p, %g, %s {weight_decay = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<6xf64>) -> tensor<1xf64>
   return %0#0, %0#1, %1 : tensor<1xf64>, tensor<1xf64>, tensor<1xf64>
 }
 
@@ -120,10 +120,10 @@ func.func @skipped() -> (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf
   %infinite = graph.constant dense<0x7FF0000000000000> : tensor<1xf64>
   %g = graph.constant dense<2.0> : tensor<1xf64>
   %m = graph.constant dense<4.0> : tensor<1xf64>
-  %s = graph.constant dense<[0.1, 0.5, 0.0, 0.0, 0.0]> : tensor<5xf64>
-  %t = graph.constant dense<[0.1, 0.5, 0.0, 0.0, 1.0]> : tensor<5xf64>
-  %0:2 = graph.optimizer_step sgd %p, %infinite, %s states %m {momentum = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<5xf64>, tensor<1xf64>) -> (tensor<1xf64>, tensor<1xf64>)
-  %1:2 = graph.optimizer_step sgd %p, %g, %t states %m {momentum = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<5xf64>, tensor<1xf64>) -> (tensor<1xf64>, tensor<1xf64>)
+  %s = graph.constant dense<[0.1, 0.5, 0.0, 0.0, 0.0, 0.0]> : tensor<6xf64>
+  %t = graph.constant dense<[0.1, 0.5, 0.0, 0.0, 1.0, 0.0]> : tensor<6xf64>
+  %0:2 = graph.optimizer_step sgd %p, %infinite, %s states %m {momentum = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<6xf64>, tensor<1xf64>) -> (tensor<1xf64>, tensor<1xf64>)
+  %1:2 = graph.optimizer_step sgd %p, %g, %t states %m {momentum = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<6xf64>, tensor<1xf64>) -> (tensor<1xf64>, tensor<1xf64>)
   return %0#0, %0#1, %1#0, %1#1 : tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>
 }
 
@@ -138,9 +138,9 @@ func.func @adam() -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>
   %g = graph.constant dense<[2.0, 4.0]> : tensor<2xf64>
   %m = graph.constant dense<[0.0, 1.0]> : tensor<2xf64>
   %v = graph.constant dense<[0.0, 4.0]> : tensor<2xf64>
-  %s = graph.constant dense<[0.1, 0.5, 0.2, 0.3, 1.0]> : tensor<5xf64>
-  %0:3 = graph.optimizer_step adam %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.75 : f64, eps = 0.01 : f64, weight_decay = 0.5 : f64} : (tensor<2xf64>, tensor<2xf64>, tensor<5xf64>, tensor<2xf64>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
-  %1:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.75 : f64, eps = 0.01 : f64, weight_decay = 0.5 : f64} : (tensor<2xf64>, tensor<2xf64>, tensor<5xf64>, tensor<2xf64>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
+  %s = graph.constant dense<[0.1, 0.5, 0.2, 0.3, 1.0, 0.0]> : tensor<6xf64>
+  %0:3 = graph.optimizer_step adam %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.75 : f64, eps = 0.01 : f64, weight_decay = 0.5 : f64} : (tensor<2xf64>, tensor<2xf64>, tensor<6xf64>, tensor<2xf64>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
+  %1:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.75 : f64, eps = 0.01 : f64, weight_decay = 0.5 : f64} : (tensor<2xf64>, tensor<2xf64>, tensor<6xf64>, tensor<2xf64>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
   return %0#0, %0#1, %0#2, %1#0, %1#1, %1#2 : tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>
 }
 

@@ -23,8 +23,8 @@ exec.program @train stage 0 micro_batches 2 arena 344 lower_bound 344 {
   exec.buffer 12 workspace "loss_sum" size 4 offset 208 live 4 to 16
   exec.buffer 13 workspace "loss_count" size 8 offset 216 live 4 to 16
   exec.buffer 14 workspace "sum_squares" size 8 offset 224 live 12 to 16
-  exec.buffer 15 optimizer "group0" size 20 offset 296 live 0 to 20 persistent
-  exec.buffer 16 optimizer "group1" size 20 offset 320 live 0 to 20 persistent
+  exec.buffer 15 optimizer "group0" size 24 offset 296 live 0 to 20 persistent
+  exec.buffer 16 optimizer "group1" size 24 offset 320 live 0 to 20 persistent
   exec.buffer 17 workspace "loss" size 4 offset 264 live 0 to 20 persistent
   exec.buffer 18 workspace "norm" size 4 offset 272 live 0 to 20 persistent
   exec.buffer 19 workspace "scratch" size 16 offset 280 live 4 to 8
@@ -112,20 +112,20 @@ func.func private @k_squares2(%g: tensor<2xf32>) -> tensor<f64> {
 func.func private @k_copy(%x: tensor<f32>) -> tensor<f32> {
   return %x : tensor<f32>
 }
-func.func private @k_update_w(%p: tensor<3xf32>, %g: tensor<3xf32>, %s: tensor<5xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
-  %0:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64} : (tensor<3xf32>, tensor<3xf32>, tensor<5xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+func.func private @k_update_w(%p: tensor<3xf32>, %g: tensor<3xf32>, %s: tensor<6xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %0:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64} : (tensor<3xf32>, tensor<3xf32>, tensor<6xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
   return %0#0, %0#1, %0#2 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
-func.func private @update_w(%p: memref<3xf32>, %g: memref<3xf32>, %s: memref<5xf32>, %m: memref<3xf32>, %v: memref<3xf32>) {
-  exec.call @k_update_w ins (%p, %g, %s, %m, %v : memref<3xf32>, memref<3xf32>, memref<5xf32>, memref<3xf32>, memref<3xf32>) outs (%p, %m, %v : memref<3xf32>, memref<3xf32>, memref<3xf32>) accumulate [0, 0, 0]
+func.func private @update_w(%p: memref<3xf32>, %g: memref<3xf32>, %s: memref<6xf32>, %m: memref<3xf32>, %v: memref<3xf32>) {
+  exec.call @k_update_w ins (%p, %g, %s, %m, %v : memref<3xf32>, memref<3xf32>, memref<6xf32>, memref<3xf32>, memref<3xf32>) outs (%p, %m, %v : memref<3xf32>, memref<3xf32>, memref<3xf32>) accumulate [0, 0, 0]
   return
 }
-func.func private @k_update_b(%p: tensor<2xf32>, %g: tensor<2xf32>, %s: tensor<5xf32>, %m: tensor<2xf32>, %v: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
-  %0:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<5xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+func.func private @k_update_b(%p: tensor<2xf32>, %g: tensor<2xf32>, %s: tensor<6xf32>, %m: tensor<2xf32>, %v: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %0:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<6xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
   return %0#0, %0#1, %0#2 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 }
-func.func private @update_b(%p: memref<2xf32>, %g: memref<2xf32>, %s: memref<5xf32>, %m: memref<2xf32>, %v: memref<2xf32>) {
-  exec.call @k_update_b ins (%p, %g, %s, %m, %v : memref<2xf32>, memref<2xf32>, memref<5xf32>, memref<2xf32>, memref<2xf32>) outs (%p, %m, %v : memref<2xf32>, memref<2xf32>, memref<2xf32>) accumulate [0, 0, 0]
+func.func private @update_b(%p: memref<2xf32>, %g: memref<2xf32>, %s: memref<6xf32>, %m: memref<2xf32>, %v: memref<2xf32>) {
+  exec.call @k_update_b ins (%p, %g, %s, %m, %v : memref<2xf32>, memref<2xf32>, memref<6xf32>, memref<2xf32>, memref<2xf32>) outs (%p, %m, %v : memref<2xf32>, memref<2xf32>, memref<2xf32>) accumulate [0, 0, 0]
   return
 }
 func.func private @linear_F(%x: tensor<2x2xf32>, %w: tensor<2x3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {

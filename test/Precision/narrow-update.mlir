@@ -86,11 +86,11 @@ func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %b: tensor<4xf32
 // MASTER: return
 func.func @update(%w: tensor<4x4xf32> {graph.param = "w"}, %b: tensor<4xf32> {graph.param = "b"}, %k: tensor<4xf32> {graph.param = "k"},
                   %dw: tensor<4x4xf32> {graph.grad = "w"}, %db: tensor<4xf32> {graph.grad = "b"}, %dk: tensor<4xf32> {graph.grad = "k"},
-                  %m: tensor<4x4xf32> {graph.state = "w/momentum"}, %numbers: tensor<5xf32> {graph.group = 0 : i64})
+                  %m: tensor<4x4xf32> {graph.state = "w/momentum"}, %numbers: tensor<6xf32> {graph.group = 0 : i64})
     -> (tensor<4x4xf32> {graph.param = "w"}, tensor<4xf32> {graph.param = "b"}, tensor<4xf32> {graph.param = "k"}, tensor<4x4xf32> {graph.state = "w/momentum"}) {
-  %w1, %m1 = graph.optimizer_step sgd %w, %dw, %numbers states %m {momentum = 0.9 : f64, graph.role = #graph.role<U>} : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<5xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
-  %b1 = graph.optimizer_step sgd %b, %db, %numbers {graph.role = #graph.role<U>} : (tensor<4xf32>, tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32>
-  %k1 = graph.optimizer_step sgd %k, %dk, %numbers {graph.role = #graph.role<U>} : (tensor<4xf32>, tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32>
+  %w1, %m1 = graph.optimizer_step sgd %w, %dw, %numbers states %m {momentum = 0.9 : f64, graph.role = #graph.role<U>} : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<6xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
+  %b1 = graph.optimizer_step sgd %b, %db, %numbers {graph.role = #graph.role<U>} : (tensor<4xf32>, tensor<4xf32>, tensor<6xf32>) -> tensor<4xf32>
+  %k1 = graph.optimizer_step sgd %k, %dk, %numbers {graph.role = #graph.role<U>} : (tensor<4xf32>, tensor<4xf32>, tensor<6xf32>) -> tensor<4xf32>
   return %w1, %b1, %k1, %m1 : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x4xf32>
 }
 
@@ -105,8 +105,8 @@ func.func @micro_batch(%w: tensor<9x4xf32> {graph.param = "w"}, %ids: tensor<3xi
   %dw = graph.scatter_add %ids, %rows dim 0 {graph.role = #graph.role<W>} : (tensor<3xi64>, tensor<3x4xf32>) -> tensor<9x4xf32>
   return %loss, %dw : tensor<f32>, tensor<9x4xf32>
 }
-func.func @update(%w: tensor<9x4xf32> {graph.param = "w"}, %dw: tensor<9x4xf32> {graph.grad = "w"}, %numbers: tensor<5xf32> {graph.group = 0 : i64})
+func.func @update(%w: tensor<9x4xf32> {graph.param = "w"}, %dw: tensor<9x4xf32> {graph.grad = "w"}, %numbers: tensor<6xf32> {graph.group = 0 : i64})
     -> (tensor<9x4xf32> {graph.param = "w"}) {
-  %w1 = graph.optimizer_step sgd %w, %dw, %numbers {graph.role = #graph.role<U>} : (tensor<9x4xf32>, tensor<9x4xf32>, tensor<5xf32>) -> tensor<9x4xf32>
+  %w1 = graph.optimizer_step sgd %w, %dw, %numbers {graph.role = #graph.role<U>} : (tensor<9x4xf32>, tensor<9x4xf32>, tensor<6xf32>) -> tensor<9x4xf32>
   return %w1 : tensor<9x4xf32>
 }

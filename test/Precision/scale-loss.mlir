@@ -38,6 +38,6 @@ func.func @forward(%w: tensor<3x4xf32> {graph.param = "w", graph.group = 0 : i64
 // CHECK: return %{{.*}}, %{{.*}}, %[[FACTOR]], %[[APPLIED]]
 
 // CHECK-LABEL: func.func @update(
-// CHECK-SAME: %[[NUMBERS:[a-z0-9]+]]: tensor<5xf32> {graph.group = 0 : i64}
+// CHECK-SAME: %[[NUMBERS:[a-z0-9]+]]: tensor<6xf32> {graph.group = 0 : i64}
 // CHECK: graph.optimizer_step sgd %{{.*}}, %{{.*}}, %[[NUMBERS]] states
 }

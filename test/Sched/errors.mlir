@@ -177,3 +177,19 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
 }
 }
+
+// -----
+
+sched.timeline @train stage 0 micro_batches 1 {
+  %0 = sched.load micro 0 ["x"] : tensor<2xf32>
+  // expected-error @+1 {{stores outputs of the model in a step that trains}}
+  sched.store micro 0 (%0) as ["x"] : tensor<2xf32>
+}
+
+// -----
+
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
+  %0 = sched.load micro 0 ["x"] : tensor<2xf32>
+  // expected-error @+1 {{stores 1 values as 2 outputs}}
+  sched.store micro 0 (%0) as ["x", "y"] : tensor<2xf32>
+}

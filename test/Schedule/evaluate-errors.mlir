@@ -86,3 +86,26 @@ sched.timeline @evaluate_1 stage 1 micro_batches 1 purpose <evaluate> attributes
   sched.all_reduce_scalars ["@loss_sum"] over <world, [], [0, 1]>
 }
 }
+
+// -----
+
+// An output of the model is stored once for each micro-batch.
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
+// expected-error @+1 {{never stores output "logits" for micro-batch 1}}
+sched.timeline @evaluate stage 0 micro_batches 2 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
+  %0 = sched.run @head_E #graph.unit<"head", 0> micro 0 () params [] stores ["@loss_sum"] accumulate [false] : () -> tensor<2xf32>
+  %1 = sched.run @head_E #graph.unit<"head", 0> micro 1 () params [] stores ["@loss_sum"] accumulate [true] : () -> tensor<2xf32>
+  sched.store micro 0 (%0) as ["logits"] : tensor<2xf32>
+}
+}
+
+// -----
+
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
+sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
+  %0 = sched.run @head_E #graph.unit<"head", 0> micro 0 () params [] stores ["@loss_sum"] accumulate [false] : () -> tensor<2xf32>
+  sched.store micro 0 (%0) as ["logits"] : tensor<2xf32>
+  // expected-error @+1 {{stores output "logits" a second time for micro-batch 0}}
+  sched.store micro 0 (%0) as ["logits"] : tensor<2xf32>
+}
+}

@@ -36,7 +36,9 @@ sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate>
 sched.timeline @evaluate_1 stage 1 micro_batches 1 purpose <evaluate>
     attributes {sums = ["@loss_sum", "@targets"], sum_types = [tensor<f64>, tensor<i64>]} {
   %x = sched.receive message 1 from 0 micro 0 : tensor<2xf32>
-  sched.run @head_F #graph.unit<"head", 0> micro 0 (%x) params [] stores ["@loss_sum", "@targets"] accumulate [false, false] : (tensor<2xf32>) -> ()
+  %logits = sched.run @head_F #graph.unit<"head", 0> micro 0 (%x) params [] stores ["@loss_sum", "@targets"] accumulate [false, false] : (tensor<2xf32>) -> tensor<2x3xf32>
+  // CHECK: sched.store micro 0(%{{.*}}) as ["logits"] : tensor<2x3xf32>
+  sched.store micro 0 (%logits) as ["logits"] : tensor<2x3xf32>
   sched.all_reduce_scalars ["@loss_sum", "@targets"] over <world, [], [0, 1]>
 }
 }

@@ -18,6 +18,7 @@ constexpr const char *examples = R"(Examples:
   xlc checkpoint verify checkpoints/step-00001000                   every block; exit code 4 where one is damaged
   xlc checkpoint export checkpoints/step-00001000 -o model.safetensors --dtype bf16
   xlc checkpoint export checkpoints/step-00001000 -o folder --shard-size 5GB     as Hugging Face's models are
+  xlc checkpoint export checkpoints/step-00001000 -o folder --adapter                as PEFT's adapters are
   xlc checkpoint import model.safetensors -o checkpoints/step-00000000       or a folder of several files
   xlc checkpoint import model.safetensors --states states.safetensors --optimizer adamw --step 1000 --samples 64000 \
       -o checkpoints/step-00001000                                  a run of another program goes on
@@ -27,6 +28,8 @@ The format of checkpoints: docs/Checkpoints.md)";
 struct CheckpointCommandOptions {
   std::string folder, output, dtype, shardSize;
   bool states = false;
+  bool adapter = false;
+  std::string adapterConfig;
   std::string source; ///< what is imported
   runtime::ImportChoice imported;
 };
@@ -89,25 +92,38 @@ int verifyCheckpoint(const CheckpointCommandOptions &options) {
   return Done;
 }
 
+/// Names of what no file has, the first few.
+void noteLeftOut(llvm::ArrayRef<std::string> names, llvm::StringRef why) {
+  constexpr size_t mostNamed = 3;
+  if (!names.empty())
+    messages() << "note: left out, as " << why << ": " << llvm::join(names.take_front(mostNamed), ", ")
+               << (names.size() > mostNamed ? ", ..." : "") << "\n";
+}
+
 int exportParameters(const CheckpointCommandOptions &options) {
   runtime::ExportChoice choice{.states = options.states};
   if (!options.dtype.empty())
     choice.dtype = options.dtype == "fp32" ? "F32" : options.dtype == "bf16" ? "BF16" : "F16";
   if (!options.shardSize.empty())
     choice.shardBytes = uint64_t(*parseBytes(options.shardSize));
-  for (const std::string &file : runtime::exportCheckpoint(runtime::Checkpoint(options.folder), options.output, choice))
+  runtime::Checkpoint checkpoint(options.folder);
+  std::vector<std::string> files;
+  if (options.adapter) {
+    auto exported = runtime::exportAdapter(checkpoint, options.output, options.adapterConfig, choice);
+    files = std::move(exported.files);
+    noteLeftOut(exported.leftOut, "no model of PEFT has them");
+  } else {
+    files = runtime::exportCheckpoint(checkpoint, options.output, choice);
+  }
+  for (const std::string &file : files)
     llvm::outs() << file << "\n";
   return Done;
 }
 
 int importParameters(const CheckpointCommandOptions &options) {
-  constexpr size_t mostNamed = 3;
   runtime::Imported imported = runtime::importCheckpoint(options.source, options.output, options.imported);
   llvm::outs() << options.output << ": " << imported.parameters << " parameters and " << imported.states << " states\n";
-  llvm::ArrayRef<std::string> leftOut = imported.leftOut;
-  if (!leftOut.empty())
-    messages() << "note: left out, as they are not floats: " << llvm::join(leftOut.take_front(mostNamed), ", ")
-               << (leftOut.size() > mostNamed ? ", ..." : "") << "\n";
+  noteLeftOut(imported.leftOut, "they are not floats");
   return Done;
 }
 
@@ -119,6 +135,28 @@ int runSaying(int (*work)(const CheckpointCommandOptions &), const CheckpointCom
     messages() << problem.what() << "\n";
     return Rejected;
   }
+}
+
+void addOptionsOfExport(CLI::App &exporting, CheckpointCommandOptions &options) {
+  exporting.add_option("-o,--output", options.output, "the file; with --shard-size or --adapter the folder")
+      ->required();
+  CLI::Option *states = exporting.add_flag("--states", options.states, "the optimizer's states too, as m/NAME");
+  exporting.add_option("--dtype", options.dtype, "the type of parameters that are floats; default: as they are")
+      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}));
+  CLI::Option *shards = exporting.add_option("--shard-size", options.shardSize,
+                                             "several files of at most so many bytes, and their index: 5GB");
+  shards->check([](const std::string &text) {
+    std::string reason;
+    std::optional<int64_t> bytes = parseBytes(text, &reason);
+    return bytes && *bytes > 0 ? "" : "'" + text + "' is not a size: " + reason;
+  });
+  CLI::Option *adapter = exporting.add_flag(
+      "--adapter", options.adapter, "the adapter of PEFT alone, as adapter_model.safetensors with PEFT's names");
+  adapter->excludes(states)->excludes(shards);
+  exporting
+      .add_option("--adapter-config", options.adapterConfig,
+                  "PEFT's file of the adapter's configuration, which is copied there as adapter_config.json")
+      ->needs(adapter);
 }
 
 } // namespace
@@ -136,17 +174,7 @@ Command xlc::addCheckpointCommand(CLI::App &app) {
   CLI::App *inspecting = add("inspect", "how far the run was, what it was run with, what there is");
   CLI::App *verifying = add("verify", "whether every block is as it was written");
   CLI::App *exporting = add("export", "its parameters, whole, in safetensors");
-  exporting->add_option("-o,--output", options->output, "the file; with --shard-size the folder")->required();
-  exporting->add_flag("--states", options->states, "the optimizer's states too, as m/NAME");
-  exporting->add_option("--dtype", options->dtype, "the type of parameters that are floats; default: as they are")
-      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}));
-  exporting
-      ->add_option("--shard-size", options->shardSize, "several files of at most so many bytes, and their index: 5GB")
-      ->check([](const std::string &text) {
-        std::string reason;
-        std::optional<int64_t> bytes = parseBytes(text, &reason);
-        return bytes && *bytes > 0 ? "" : "'" + text + "' is not a size: " + reason;
-      });
+  addOptionsOfExport(*exporting, *options);
   CLI::App *importing =
       command->add_subcommand("import", "a checkpoint of what other programs have saved in safetensors");
   runtime::ImportChoice &choice = options->imported;

@@ -107,7 +107,11 @@ int printSchedule(PlanOptions options) {
   if (int code = session.runPhases())
     return code;
   const Spec &spec = session.get().spec;
-  llvm::outs() << printGrid(getSchedule(spec), getPipelineShape(spec));
+  const PipelineSchedule &schedule = getSchedule(spec);
+  PipelineShape shape = getPipelineShape(spec);
+  llvm::outs() << printGrid(schedule, shape, makeOrder(schedule, shape));
+  if (spec.eval)
+    llvm::outs() << "\nan evaluation:\n" << printGrid(schedule, shape, makeForwardOrder(schedule, shape));
   return Done;
 }
 

@@ -100,6 +100,9 @@ TEST_F(Faults, AnOperandThatIsNotAlignedAsTheCodeBelieves) {
         plan::CallT &call = findCall(plan, isLaunched);
         call.outs[0] = plan::Operand(call.outs[0].slot(), call.outs[0].offset() + 4);
         call.out_bytes[0] -= 4;
+        auto view = std::make_unique<plan::ViewT>();
+        view->sizes = {call.out_bytes[0] / 4}, view->strides = {1};
+        call.out_views[0] = (uint32_t)plan.views.size(), plan.views.push_back(std::move(view));
       },
       "as if they were aligned to");
 }

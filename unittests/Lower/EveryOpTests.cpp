@@ -95,10 +95,10 @@ std::vector<Sample> elementwiseSamples() {
 std::vector<Sample> updateSamples() {
   std::vector<Sample> samples;
   samples.push_back({"graph.optimizer_step",
-                     {f32(), f32(), f32({5}), f32()},
+                     {f32(), f32(), f32({6}), f32()},
                      f32(),
                      "%y, %m = graph.optimizer_step sgd %0, %1, %2 states %3 {momentum = 0.9 : f64, weight_decay = 0.1 "
-                     ": f64} : (tensor<3x37xf32>, tensor<3x37xf32>, tensor<5xf32>, tensor<3x37xf32>) -> "
+                     ": f64} : (tensor<3x37xf32>, tensor<3x37xf32>, tensor<6xf32>, tensor<3x37xf32>) -> "
                      "(tensor<3x37xf32>, tensor<3x37xf32>)",
                      "loop",
                      {0, 1, 3},

@@ -288,8 +288,8 @@ TEST_P(OptimizerStep, IsPyTorchs) {
   std::string kind = GetParam();
   constexpr int64_t n = 2500;
   Operand bucket = f32({n});
-  Tensors ins{randomTensor({n}, 11), randomTensor({n}, 12), {{5}, {0.01, 0.5, 0.19, 0.3, 1}}, randomTensor({n}, 13)};
-  KernelText text{"loop", {bucket, bucket, f32({5}), bucket}, {bucket, bucket}, ""};
+  Tensors ins{randomTensor({n}, 11), randomTensor({n}, 12), {{6}, {0.01, 0.5, 0.19, 0.3, 1, 0}}, randomTensor({n}, 13)};
+  KernelText text{"loop", {bucket, bucket, f32({6}), bucket}, {bucket, bucket}, ""};
   std::string t = "tensor<2500xf32>", states = "%3", types = t, hyper = "momentum = 0.9 : f64", results = "%y:2",
               values = "%y#0, %y#1";
   if (kind != "sgd") {
@@ -301,7 +301,7 @@ TEST_P(OptimizerStep, IsPyTorchs) {
     results = "%y:3", values += ", %y#2";
   }
   text.body = results + " = graph.optimizer_step " + kind + " %0, %1, %2 states " + states + " {" + hyper +
-              ", weight_decay = 0.1 : f64} : (" + t + ", " + t + ", tensor<5xf32>, " + types + ") -> (" + t + ", " +
+              ", weight_decay = 0.1 : f64} : (" + t + ", " + t + ", tensor<6xf32>, " + types + ") -> (" + t + ", " +
               types + ") => " + values;
   CompiledKernel kernel(text);
   Tensors outs = kernel.run(ins);

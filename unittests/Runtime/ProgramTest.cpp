@@ -97,11 +97,11 @@ TEST_F(Program, CheckChangesNoLossAndFindsAnOutOfBoundsWrite) {
   EXPECT_EQ(lossesOf(folder.read("plain")), lossesOf(folder.read("checked")));
   Plan plan = makePlan(0);
   plan::CallT &update = *plan.functions[3]->calls[0];
-  update.out_bytes[0] = 256; // the kernel writes 512
+  setResultBytes(plan, update, 256); // the kernel writes 512
   EXPECT_NE(runSaying(plan, {"--check"}).second.find("call 'update' changed its operand 0, which it may only read"),
             std::string::npos);
   plan = makePlan(0);
-  plan.functions[1]->calls[0]->out_bytes[0] = 4; // the kernel writes 8
+  setResultBytes(plan, *plan.functions[1]->calls[0], 4); // the kernel writes 8
   auto [exit, text] = runSaying(plan, {"--check"});
   EXPECT_EQ(exit, Exit::RankFailed);
   EXPECT_NE(text.find("call 'squares' wrote at byte 1732 of the arena, outside its operands"), std::string::npos)
@@ -309,7 +309,7 @@ TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {
 }
 
 TEST_F(Program, TracesSayHowManyEventsDidNotFit) {
-  TraceEvent room[1], event{0, -1, plan::Stream::compute, 0, 1};
+  TraceEvent room[1], event{plan::Purpose::train, 0, -1, plan::Stream::compute, 0, 1};
   std::atomic<uint64_t> added = 0;
   std::vector<RankTrace> traces{{room, 1, added}};
   traces[0].add(event), traces[0].add(event), traces[0].add(event);

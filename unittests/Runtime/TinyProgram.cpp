@@ -75,6 +75,14 @@ uint32_t addBuffer(Plan &plan, const char *name, uint64_t offset, uint64_t size,
   return (uint32_t)plan.programs[0]->buffers.size() - 1;
 }
 
+/// Of float32, in one dimension.
+uint32_t addView(Plan &plan, uint64_t bytes) {
+  auto view = std::make_unique<ViewT>();
+  view->element = Element::F32, view->sizes = {bytes / 4}, view->strides = {1};
+  plan.views.push_back(std::move(view));
+  return (uint32_t)plan.views.size() - 1;
+}
+
 /// A kernel, a function of that one call, both called `name`; every operand has a slot.
 void addFunction(Plan &plan, const char *name, int code, uint64_t extent, std::vector<uint64_t> ins,
                  std::vector<uint64_t> outs, Accumulate accumulate = Accumulate::Never) {
@@ -87,6 +95,10 @@ void addFunction(Plan &plan, const char *name, int code, uint64_t extent, std::v
     call->ins.push_back(Operand(slot++, 0));
   for (size_t i = 0; i < outs.size(); ++i)
     call->outs.push_back(Operand(slot++, 0)), call->accumulate.push_back(accumulate);
+  for (uint64_t bytes : ins)
+    call->in_views.push_back(addView(plan, bytes));
+  for (uint64_t bytes : outs)
+    call->out_views.push_back(addView(plan, bytes));
   auto function = std::make_unique<FunctionT>();
   function->name = name, function->slots = slot;
   function->calls.push_back(std::move(call));
@@ -160,7 +172,7 @@ void addFunctions(Plan &plan, bool sharded) {
   addFunction(plan, "gradient", 0, 1, {padded * 4, micro * elements * 4}, {padded * 4, 4}, Accumulate::Later);
   addFunction(plan, "squares", sharded ? 2 : 1, 1, {held}, {8});
   addFunction(plan, "scalars", 3, 1, {4, 8}, {4, 4, 4});
-  addFunction(plan, "update", 4, held / 4, {held, held, 20}, {held});
+  addFunction(plan, "update", 4, held / 4, {held, held, 24}, {held});
 }
 
 /// Gathers the parameter before the gradients and releases it after, at stage 3.
@@ -224,7 +236,7 @@ Plan makePlan(int stage) {
   addBuffer(plan, "sum of squares", 1728, 8, 2, last - 1, false);
   addBuffer(plan, "loss", 1792, 4, last - 1, last, true);
   addBuffer(plan, "norm", 1856, 4, last - 1, last, true);
-  addBuffer(plan, "scalars", 1920, 20, 0, last, true);
+  addBuffer(plan, "scalars", 1920, 24, 0, last, true);
   addBuffer(plan, "gathered w", 1984, 512, 1, last, false);
   auto traffic = std::make_unique<TrafficT>();
   traffic->all_gather = traffic->reduce_scatter = sharded ? 2 * padded / 2 * 4 : 0;
@@ -234,6 +246,11 @@ Plan makePlan(int stage) {
   addState(plan, StateKind::Result, "norm", Beginning::Nothing, Place(1856, 0, 7));
   addState(plan, StateKind::Counter, "applied", Beginning::One, Place(1936, 0, 8));
   return plan;
+}
+
+void setResultBytes(Plan &plan, plan::CallT &call, uint64_t bytes) {
+  call.out_bytes[0] = bytes;
+  call.out_views[0] = addView(plan, bytes);
 }
 
 Plan makeStages() {

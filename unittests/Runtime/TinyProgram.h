@@ -22,6 +22,9 @@ Plan makePlan(int stage);
 /// Stage 0 in two pipeline stages: the first loads x and sends it, the second does the rest.
 Plan makeStages();
 
+/// Lets a call have so many bytes of its first result.
+void setResultBytes(Plan &plan, plan::CallT &call, uint64_t bytes);
+
 /// What a program needs on disk, in a folder of its own that vanishes with it.
 class Folder {
 public:

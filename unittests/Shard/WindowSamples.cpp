@@ -24,10 +24,10 @@ void shard::addUpdates(std::vector<std::string> &samples) {
   // The last scalar says that the step is taken.
   samples.push_back(sampleOf(
       {x, x, "tensor<4xf64>", x},
-      "%a = graph.constant dense<1.0> : tensor<1xf64>\n"
-      "%s = graph.concat %2, %a dim 0 : (tensor<4xf64>, tensor<1xf64>) -> tensor<5xf64>\n"
+      "%a = graph.constant dense<1.0> : tensor<2xf64>\n"
+      "%s = graph.concat %2, %a dim 0 : (tensor<4xf64>, tensor<2xf64>) -> tensor<6xf64>\n"
       "%y, %m = graph.optimizer_step sgd %0, %1, %s states %3 {momentum = 0.9 : f64, weight_decay = 0.1 : f64} : (" +
-          x + ", " + x + ", tensor<5xf64>, " + x + ") -> (" + x + ", " + x + ")",
+          x + ", " + x + ", tensor<6xf64>, " + x + ") -> (" + x + ", " + x + ")",
       "%y, %m", x + ", " + x));
   const std::string scale = "module attributes {graph.loss_scale = {dynamic = true, hysteresis = 1 : i64, initial = "
                             "6.5536e+04 : f64, min = 1.0 : f64, window = 2000 : i64}} {\n";

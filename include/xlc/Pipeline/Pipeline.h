@@ -88,7 +88,7 @@ PipelineTimes simulate(const PipelineSchedule &schedule, const PipelineShape &sh
 
 /// The order as a grid, a row per rank and a column per slot time; every slot takes one. Where a rank has several
 /// chunks, they are called a, b, ...: Fa0, Fb0.
-std::string printGrid(const PipelineSchedule &schedule, const PipelineShape &shape);
+std::string printGrid(const PipelineSchedule &schedule, const PipelineShape &shape, const PipelineOrder &order);
 
 } // namespace xlc
 

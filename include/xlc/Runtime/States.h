@@ -18,6 +18,8 @@ namespace xlc::runtime {
 inline constexpr std::string_view kLossResult = "loss", kNormResult = "norm";
 /// A counter: 1 where the step before was applied, and before the first, else 0.
 inline constexpr std::string_view kAppliedCounter = "applied";
+/// The state of an optimizer that is an average of the parameters.
+inline constexpr std::string_view kAverageState = "ema";
 
 /// The geometry of a tensor's pieces, in elements.
 struct PieceShape {

@@ -28,6 +28,7 @@ enum class StepNumber : uint8_t {
   Correction1,    ///< 1 - beta1^t, t being the number of the step among those that are applied, from 1
   Correction2,    ///< sqrt(1 - beta2^t)
   Applied,        ///< 1 where the step is applied, 0 where it is skipped
+  AverageDecay,   ///< of the average of the parameters: 0 until behind the step with which it begins
   LossScale,      ///< the factor on the loss, where the spec has one
   RandomKey,      ///< of all random bits of the step (Philox.h)
 };
@@ -53,6 +54,7 @@ inline constexpr StepNumberRow kStepNumbers[] = {
     {StepNumber::Correction1, "correction1", NumberOf::Group, WrittenBy::Host, NumberType::F32},
     {StepNumber::Correction2, "correction2", NumberOf::Group, WrittenBy::Host, NumberType::F32},
     {StepNumber::Applied, "applied", NumberOf::Group, WrittenBy::Scalars, NumberType::F32},
+    {StepNumber::AverageDecay, "average_decay", NumberOf::Group, WrittenBy::Host, NumberType::F32},
     {StepNumber::LossScale, "loss_scale", NumberOf::Step, WrittenBy::Host, NumberType::F32},
     {StepNumber::RandomKey, "random_key", NumberOf::Step, WrittenBy::Host, NumberType::I64},
 };
@@ -105,6 +107,8 @@ static_assert(
 struct GroupRates {
   double learningRate = 0;     ///< before the schedule
   double beta1 = 0, beta2 = 0; ///< 0 where the rule has none: its corrections are 1
+  double averageDecay = 0;     ///< of the average of the parameters, where there is one
+  uint64_t averageStart = 0;   ///< the step until behind which the average is the parameters
 };
 
 /// What a step is to the numbers.
@@ -130,6 +134,8 @@ inline StepValue valueOf(StepNumber number, const GroupRates &group, const StepC
     return 1 - std::pow(group.beta1, t);
   case StepNumber::Correction2:
     return std::sqrt(1 - std::pow(group.beta2, t));
+  case StepNumber::AverageDecay:
+    return clock.step <= group.averageStart ? 0 : group.averageDecay;
   case StepNumber::LossScale:
     return clock.lossScale;
   case StepNumber::RandomKey:

@@ -182,6 +182,13 @@ struct EvalSpec {
     double minDelta = 0;
   };
   std::optional<Stop> stop;
+  std::vector<std::string> outputs; ///< of the model, whose rows a program can write
+};
+
+/// A running average of the parameters: e = decay e + (1 - decay) p behind each applied step.
+struct EmaSpec {
+  double decay = 0.999;
+  int64_t start = 0; ///< until behind this step it is the parameters
 };
 
 struct Spec {
@@ -211,6 +218,7 @@ struct Spec {
   DataSpec data;
   std::optional<CheckpointSpec> checkpoint;
   std::optional<EvalSpec> eval;
+  std::optional<EmaSpec> ema;
   std::optional<int> threadsPerRank;
   std::optional<int64_t> deviceMemory; ///< bytes; where the spec gives none, the device's
   std::optional<Device> device;        ///< complete

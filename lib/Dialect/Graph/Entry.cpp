@@ -55,26 +55,32 @@ StringAttr Entry::getBufferName(OpOperand &value) const {
 
 StringAttr Entry::getSumName(OpOperand &value) const { return Result(function, value.getOperandNumber()).getSum(); }
 
-SmallVector<OpOperand *> Entry::getSums() const {
+StringAttr Entry::getOutputName(OpOperand &value) const {
+  return Result(function, value.getOperandNumber()).getOutput();
+}
+
+/// Those of the values that a function returns which have a name.
+static SmallVector<OpOperand *> selectReturned(func::FuncOp function,
+                                               llvm::function_ref<StringAttr(OpOperand &)> name) {
   SmallVector<OpOperand *> values;
   for (OpOperand &value : function.front().getTerminator()->getOpOperands())
-    if (getSumName(value))
+    if (name(value))
       values.push_back(&value);
   return values;
+}
+
+SmallVector<OpOperand *> Entry::getSums() const {
+  return selectReturned(function, [this](OpOperand &value) { return getSumName(value); });
+}
+
+SmallVector<OpOperand *> Entry::getOutputs() const {
+  return selectReturned(function, [this](OpOperand &value) { return getOutputName(value); });
 }
 
 SmallVector<OpOperand *> Entry::getBuffers() const {
-  SmallVector<OpOperand *> values;
-  for (OpOperand &value : function.front().getTerminator()->getOpOperands())
-    if (getBufferName(value))
-      values.push_back(&value);
-  return values;
+  return selectReturned(function, [this](OpOperand &value) { return getBufferName(value); });
 }
 
 SmallVector<OpOperand *> Entry::getGradients() const {
-  SmallVector<OpOperand *> values;
-  for (OpOperand &value : function.front().getTerminator()->getOpOperands())
-    if (getGradientName(value))
-      values.push_back(&value);
-  return values;
+  return selectReturned(function, [this](OpOperand &value) { return getGradientName(value); });
 }

@@ -1,13 +1,16 @@
 // See Update.h.
 #include "xlc/Dialect/Graph/Update.h"
 
+#include "xlc/Dialect/Graph/Signature.h"
+
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::graph;
 
 namespace {
 
-constexpr StringLiteral kKind = "kind", kClipValue = "clip_value";
+constexpr StringLiteral kKind = "kind", kClipValue = "clip_value", kAverageDecay = "ema_decay",
+                        kAverageStart = "ema_start";
 
 /// A number of the step as one value for each element of `like`.
 Value fit(Formula &f, Value x, Value like) { return x.getType() == like.getType() ? x : f.broadcast(x, like); }
@@ -45,6 +48,15 @@ Update::Update(Formula &formula, OptimizerStepOp op)
     gradient = clamp(gradient, *bound);
   for (Value state : op.getStates())
     states.push_back(replaced(state));
+  if (OptimizerGroup(op->getAttrDictionary()).getAverage())
+    average = states.pop_back_val();
+}
+
+void Update::moveAverage() {
+  if (!average)
+    return;
+  Term decay = getNumber(StepNumber::AverageDecay);
+  *average = *average * decay + param * (1.0 - decay);
 }
 
 Replaced Update::replaced(Value old) const {
@@ -63,20 +75,28 @@ double Update::get(HyperParameter which) const { return OptimizerGroup(op->getAt
 SmallVector<Value, 3> graph::expandUpdate(Formula formula, OptimizerStepOp op) {
   Update update(formula, op);
   op.getRule().formula(update);
+  update.moveAverage();
   SmallVector<Value, 3> results{update.param.getValue()};
   for (const Replaced &state : update.states)
     results.push_back(state.getValue());
+  if (update.average)
+    results.push_back(update.average->getValue());
   return results;
 }
 
 DictionaryAttr OptimizerGroup::get(MLIRContext *context, const Optimizer &rule, const HyperParameters &group,
-                                   const HyperParameters &own, std::optional<double> clipValue) {
+                                   const HyperParameters &own, std::optional<double> clipValue,
+                                   std::optional<Average> average) {
   Builder builder(context);
   SmallVector<NamedAttribute> entries{builder.getNamedAttr(kKind, builder.getStringAttr(rule.name))};
   for (HyperParameter which : kHyperParameters)
     entries.push_back(builder.getNamedAttr(getName(which), builder.getF64FloatAttr(rule.get(which, group, own))));
   if (clipValue)
     entries.push_back(builder.getNamedAttr(kClipValue, builder.getF64FloatAttr(*clipValue)));
+  if (average) {
+    entries.push_back(builder.getNamedAttr(kAverageDecay, builder.getF64FloatAttr(average->decay)));
+    entries.push_back(builder.getNamedAttr(kAverageStart, builder.getI64IntegerAttr(average->start)));
+  }
   return builder.getDictionaryAttr(entries);
 }
 
@@ -91,6 +111,10 @@ LogicalResult OptimizerGroup::verify(function_ref<InFlightDiagnostic()> emitErro
   if (Attribute bound = group.get(kClipValue))
     if (auto number = dyn_cast<FloatAttr>(bound); !number || !(number.getValueAsDouble() > 0))
       return emitError() << "'" << kClipValue << "' must be a float number above 0";
+  Attribute decay = group.get(kAverageDecay), start = group.get(kAverageStart);
+  if (bool(decay) != bool(start) || (decay && (!isa<FloatAttr>(decay) || !isa<IntegerAttr>(start))))
+    return emitError() << "an average of the parameters has a float number '" << kAverageDecay << "' and an integer '"
+                       << kAverageStart << "'";
   return success();
 }
 
@@ -116,11 +140,19 @@ std::optional<double> OptimizerGroup::getClipValue() const {
   return bound ? std::optional(bound.getValueAsDouble()) : std::nullopt;
 }
 
+std::optional<OptimizerGroup::Average> OptimizerGroup::getAverage() const {
+  auto decay = attributes.getAs<FloatAttr>(kAverageDecay);
+  auto start = attributes.getAs<IntegerAttr>(kAverageStart);
+  return decay && start ? std::optional(Average{decay.getValueAsDouble(), start.getInt()}) : std::nullopt;
+}
+
 SmallVector<StringRef> OptimizerGroup::getStateNames() const {
   SmallVector<StringRef> names;
   for (const Optimizer::State &state : getRule().states)
     if (!state.unlessZero || get(*state.unlessZero) != 0)
       names.push_back(state.name);
+  if (getAverage())
+    names.push_back(kAverage);
   return names;
 }
 
@@ -136,8 +168,9 @@ OptimizerStepOp OptimizerGroup::createStep(OpBuilder &builder, Location loc, Val
   for (HyperParameter which : kHyperParameters)
     if (Attribute value = attributes.get(getName(which)); value && which != HyperParameter::LearningRate)
       state.addAttribute(getName(which), value);
-  if (Attribute bound = attributes.get(kClipValue))
-    state.addAttribute(kClipValue, bound);
+  for (StringRef name : {kClipValue, kAverageDecay, kAverageStart})
+    if (Attribute value = attributes.get(name))
+      state.addAttribute(name, value);
   return cast<OptimizerStepOp>(builder.create(state));
 }
 

@@ -2,6 +2,7 @@
 #include "xlc/Dialect/Sched/Sched.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -42,6 +43,9 @@ Type BucketOp::getTypeOfParameters() { return orF32(getElementType(), getContext
 Type BucketOp::getTypeOfUpdated() { return getMasterType() ? Type(*getMasterType()) : getTypeOfParameters(); }
 Type BucketOp::getTypeOfGradients() { return orF32(getGradientType(), getContext()); }
 Type BucketOp::getTypeOfStates() { return orF32(getStateType(), getContext()); }
+Type BucketOp::getTypeOfState(StringRef name) {
+  return name == xlc::graph::kAverage ? Type(Float32Type::get(getContext())) : getTypeOfStates();
+}
 Type BucketOp::getTypeOnWire() { return getWireType() ? Type(*getWireType()) : getTypeOfGradients(); }
 
 int64_t BucketOp::getParameterBytes(int64_t elements) { return graph::getByteSize(getTypeOfParameters(), elements); }
@@ -102,6 +106,14 @@ static LogicalResult verifyMicroBatch(MicroBatchAction action) {
 LogicalResult LoadOp::verify() {
   if (getInputs().size() != getValues().size())
     return emitOpError() << "reads " << getInputs().size() << " inputs into " << getValues().size() << " values";
+  return verifyMicroBatch(*this);
+}
+
+LogicalResult StoreOp::verify() {
+  if (getOutputs().size() != getValues().size() || getOutputs().empty())
+    return emitOpError() << "stores " << getValues().size() << " values as " << getOutputs().size() << " outputs";
+  if (getOperation()->getParentOfType<TimelineOp>().isTraining())
+    return emitOpError("stores outputs of the model in a step that trains");
   return verifyMicroBatch(*this);
 }
 

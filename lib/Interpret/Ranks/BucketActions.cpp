@@ -245,8 +245,8 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
     rule(moved, &grads.cells->elements[grads.first], states, params.count, numbers);
     std::vector<uint32_t> bits = drawBits(world.mesh, rank.index, bucket, params, clock);
     roundUpdated<E>(bucket.op.getTypeOfUpdated(), bits, 0, MutableArrayRef(moved, params.count));
-    for (auto [i, state] : llvm::enumerate(states))
-      roundUpdated<E>(bucket.op.getTypeOfStates(), bits, 1 + i, MutableArrayRef(state, params.count));
+    for (auto [i, name, state] : llvm::enumerate(own.getStateNames(), states))
+      roundUpdated<E>(bucket.op.getTypeOfState(name), bits, 1 + i, MutableArrayRef(state, params.count));
     if (bucket.hasMaster())
       std::copy_n(moved, params.count, read);
     roundTo<E>(bucket.op.getTypeOfParameters(), MutableArrayRef(read, params.count));

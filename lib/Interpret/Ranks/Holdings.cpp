@@ -138,8 +138,10 @@ template <class E> LogicalResult StageProgram<E>::initialize() {
     // Every rank keeps its piece of the bucket. Padding is zero.
     exec::StateOp state = holding.state;
     int64_t count = state.getElements();
-    const Model::Parameter *parameter =
-        state.getBegins() == exec::Beginning::parameters ? model.findParameter(nameOfEqual(holding.name)) : nullptr;
+    const Model::Parameter *parameter = state.getBegins() != exec::Beginning::parameters ? nullptr
+                                        : graph::isAverage(holding.name)
+                                            ? model.findParameter(graph::getOwnerOf(holding.name))
+                                            : model.findParameter(nameOfEqual(holding.name));
     Tensor<E> whole = parameter ? source.parameter(*parameter) : Tensor<E>();
     for (int64_t rank = 0; rank < stageRanks; ++rank) {
       Access access{op, "start", rank};
@@ -200,6 +202,8 @@ template <class E> LogicalResult StageProgram<E>::collectResults(int64_t rank, R
       return failure();
     visit(firstRank + rank, ("@" + *state.getName()).str(), value);
   }
+  for (const auto &[name, value] : outputs[rank])
+    visit(firstRank + rank, name, value);
   return success();
 }
 

@@ -131,6 +131,8 @@ Tensor<E> groupNumbers(const graph::OptimizerGroup &group, const runtime::RateSc
   set(StepNumber::Correction1, 1 - std::pow(beta1, t));
   set(StepNumber::Correction2, std::sqrt(1 - std::pow(beta2, t)));
   set(StepNumber::Applied, 1);
+  if (auto average = group.getAverage())
+    set(StepNumber::AverageDecay, t > average->start ? average->decay : 0);
   return numbers;
 }
 template Tensor<double> groupNumbers(const graph::OptimizerGroup &, const runtime::RateSchedule &, int64_t);

@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Interpret/Interpret.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <map>
 
 namespace xlc::interpret {
@@ -56,6 +57,11 @@ inline std::string nameOfEqual(llvm::StringRef held) {
   return held.str();
 }
 
+/// What a rank of a dp index gives of an output of the model in a micro-batch: "logits of micro-batch 1, dp index 0".
+inline std::string nameOfPart(llvm::StringRef output, int64_t microBatch, int64_t dpIndex) {
+  return llvm::formatv("{0} of micro-batch {1}, dp index {2}", output, microBatch, dpIndex);
+}
+
 /// Numbers of a real run, in the place of drawn ones: what parameters begin with, and of each input the rows of its
 /// steps.
 struct GivenData {
@@ -100,7 +106,8 @@ public:
   /// What a rank holds after the step, with the ranks that it shares pieces with, one tensor at a time.
   using Visit = llvm::function_ref<void(int64_t rank, llvm::StringRef name, const Datum<E> &value)>;
   virtual llvm::LogicalResult forEachHeld(Visit visit) = 0;
-  /// Evaluates behind step t, where the model has an evaluation: what a rank has as its sums, "@loss_sum".
+  /// Evaluates behind step t, where the model has an evaluation: what a rank has as its sums, "@loss_sum", and gives of
+  /// outputs of the model (nameOfPart).
   virtual llvm::LogicalResult evaluate(int64_t t, Visit visit) = 0;
 };
 

@@ -1,6 +1,7 @@
 // How a rank of a timeline starts, and what it ends a step with.
 #include "Ranks.h"
 #include "Pieces.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -28,6 +29,11 @@ Rank<E> interpret::makeRank(sched::TimelineOp op, int64_t r, const Model &model,
       Piece<E> own = isSlice ? bucket.slice(whole, bucket.sliceIndex()) : bucket.whole(whole);
       for (int64_t k = 0; k < own.count; ++k)
         bucket.master.set(k, whole.elements[own.first + k]);
+    }
+    if (first && !first->states.empty() && graph::isAverage(first->states.back())) {
+      Cells<E> &average = bucket.states.back();
+      int64_t begin = Bucket<E>::isSharded(bucketOp.getStates()) ? bucket.sliceIndex() * bucket.sliceSize() : 0;
+      std::copy_n(whole.elements.begin() + begin, average.elements.size(), average.elements.begin());
     }
     roundTo<E>(bucketOp.getTypeOfParameters(), whole.elements);
     if (Bucket<E>::isSharded(bucketOp.getParams())) {

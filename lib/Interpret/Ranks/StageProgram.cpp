@@ -21,7 +21,7 @@ StageProgram<E>::StageProgram(exec::ProgramOp op, const Model &model, const Sour
 template <class E> LogicalResult StageProgram<E>::run(Operation &action, int64_t step) {
   now = step;
   return llvm::TypeSwitch<Operation *, LogicalResult>(&action)
-      .Case<exec::BeginOp, exec::LoadOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp>(
+      .Case<exec::BeginOp, exec::LoadOp, exec::StoreOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp>(
           [&](auto known) { return act(known); })
       .Default([](Operation *other) { return other->emitError() << "the interpreter does not know this action"; });
 }
@@ -90,6 +90,18 @@ template <class E> LogicalResult StageProgram<E>::act(exec::LoadOp load) {
     }
   }
   return success();
+}
+
+template <class E> LogicalResult StageProgram<E>::act(exec::StoreOp store) {
+  bool hasFailed = false;
+  store.forEachOutput([&](StringAttr name, exec::PlaceAttr place, RankedTensorType type) {
+    for (int64_t rank = 0; rank < stageRanks && !hasFailed; ++rank) {
+      Span span = memory.spanAt(place, rank, type.getNumElements(), type.getElementType());
+      std::string part = nameOfPart(name, store.getMicroBatch(), op.getMesh().dpOf(firstRank + rank));
+      hasFailed = failed(memory.read({store, labelOf(store), rank}, span, outputs[rank][part]));
+    }
+  });
+  return failure(hasFailed);
 }
 
 template <class E> LogicalResult StageProgram<E>::act(exec::RunOp run) {

@@ -55,6 +55,7 @@ private:
   llvm::LogicalResult writeNumber(exec::BeginOp begin, exec::PlaceAttr place, int64_t offset, mlir::Type type,
                                   const Datum<E> &value);
   llvm::LogicalResult act(exec::LoadOp);
+  llvm::LogicalResult act(exec::StoreOp);
   llvm::LogicalResult act(exec::RunOp);
   llvm::LogicalResult act(exec::ExchangeOp);
   llvm::LogicalResult act(exec::ReleaseOp);
@@ -80,6 +81,7 @@ private:
   Options options;
   KernelResults<E> *known;
   mlir::SymbolTable symbols;
+  std::map<int64_t, std::map<std::string, Datum<E>>> outputs; ///< by rank: of the model, that were given last
   int64_t now = 0;
 };
 

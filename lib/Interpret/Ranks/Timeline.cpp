@@ -79,6 +79,7 @@ private:
   }
   LogicalResult transfer(sched::SendOp send, sched::ReceiveOp receive);
   LogicalResult load(sched::LoadOp);
+  LogicalResult store(sched::StoreOp);
   LogicalResult runUnit(sched::RunOp);
   LogicalResult computeScalars(sched::ScalarsOp);
 
@@ -188,6 +189,7 @@ template <class E> LogicalResult Timeline<E>::run(ArrayRef<Operation *> actions)
       .Case([&](sched::CollectiveOp) { return together<sched::CollectiveOp>(actions); })
       .Case([&](sched::AllReduceScalarsOp) { return together<sched::AllReduceScalarsOp>(actions); })
       .Case([&](sched::LoadOp op) { return load(op); })
+      .Case([&](sched::StoreOp op) { return store(op); })
       .Case([&](sched::RunOp op) { return runUnit(op); })
       .Case([&](sched::ScalarsOp op) { return computeScalars(op); })
       .Case([&](sched::UpdateOp op) { return act(world, op, model, options.clock, functions); })
@@ -217,6 +219,14 @@ template <class E> LogicalResult Timeline<E>::load(sched::LoadOp load) {
                                     ? source.rows(*input, now, first)
                                     : source.rowsOfEvaluation(*input, now, first, cut.allRows(*input));
     }
+  return success();
+}
+
+template <class E> LogicalResult Timeline<E>::store(sched::StoreOp store) {
+  for (Rank<E> &rank : world.ranksOf(store))
+    for (auto [name, value] : llvm::zip(store.getOutputs().getAsRange<StringAttr>(), store.getValues()))
+      rank.scalars[nameOfPart(name, store.getMicroBatch(), world.mesh.dpOf(rank.index))] =
+          rank.activations.find(value)->second;
   return success();
 }
 

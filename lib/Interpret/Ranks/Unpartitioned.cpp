@@ -25,7 +25,7 @@ public:
       else
         values[parameter.name] = source.parameter(parameter);
       for (const std::string &state : parameter.states)
-        values[state] = Tensor<E>(parameter.shape);
+        values[state] = graph::isAverage(state) ? source.parameter(parameter) : Tensor<E>(parameter.shape);
     }
   }
 
@@ -63,7 +63,12 @@ public:
         if (failed(call(model.evaluation, rank, rows, results)))
           return failure();
         for (auto [i, result] : llvm::enumerate(results)) {
-          std::string name = "@" + graph::Result(model.evaluation, i).getSum().str();
+          graph::Result what(model.evaluation, i);
+          if (StringAttr output = what.getOutput()) {
+            visit(rank, nameOfPart(output, microBatch, rank), result);
+            continue;
+          }
+          std::string name = "@" + what.getSum().str();
           auto [it, isFirst] = sums.try_emplace(name, result);
           if (!isFirst)
             addTo<E>(it->second, result);

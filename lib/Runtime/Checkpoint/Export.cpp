@@ -1,6 +1,7 @@
 // See Export.h.
 #include "Export.h"
 
+#include "Adapter.h"
 #include "Plan/Elements.h"
 
 #include <fmt/format.h>
@@ -16,12 +17,10 @@ namespace {
 
 constexpr size_t mostNamed = 100;
 
-bool isState(const SavedTensor &tensor) { return tensor.kind != kParameterKind && tensor.kind != kBufferKind; }
-
 /// Whether an export may give it another type.
 bool isConverted(const SavedTensor &tensor, const ExportChoice &choice) {
   std::optional<plan::Element> is = findElement(tensor.dtype);
-  return !choice.dtype.empty() && !isState(tensor) && is && isFloat(*is);
+  return !choice.dtype.empty() && tensor.isOfModel() && is && isFloat(*is);
 }
 
 TensorForm formOf(const SavedTensor &tensor, const ExportChoice &choice) {
@@ -44,9 +43,26 @@ void fill(CheckpointReader &reader, const SavedTensor &tensor, const TensorForm 
   });
 }
 
+TensorToStore storeAs(CheckpointReader &reader, const SavedTensor &tensor, TensorForm form) {
+  return {form, [&reader, &tensor, form](uint64_t begin, uint64_t count, void *to) {
+            fill(reader, tensor, form, begin, count, (char *)to);
+          }};
+}
+
 void makeDirectory(const std::string &path) {
   if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)
     throw Rejected(fmt::format("{}: error: no folder can be made there: {}", path, std::strerror(errno)));
+}
+
+/// What the file at `from` has becomes the content of `to`.
+void copyFile(const std::string &from, OutputFile &to) {
+  InputFile file(from);
+  std::vector<char> block(std::min(file.size(), sealedBlock));
+  for (uint64_t at = 0; at < file.size(); at += block.size()) {
+    uint64_t some = std::min<uint64_t>(block.size(), file.size() - at);
+    file.read(at, some, block.data());
+    to.write(block.data(), some);
+  }
 }
 
 /// The tensors of each file.
@@ -84,12 +100,9 @@ std::vector<std::string> exportCheckpoint(const Checkpoint &checkpoint, const st
   CheckpointReader reader(checkpoint);
   std::vector<TensorToStore> tensors;
   for (const SavedTensor &tensor : checkpoint.manifest().tensors) {
-    if (isState(tensor) && !choice.states)
+    if (!tensor.isOfModel() && !choice.states)
       continue;
-    TensorForm form = formOf(tensor, choice);
-    tensors.push_back({form, [&reader, &tensor, form](uint64_t begin, uint64_t count, void *to) {
-                         fill(reader, tensor, form, begin, count, (char *)to);
-                       }});
+    tensors.push_back(storeAs(reader, tensor, formOf(tensor, choice)));
   }
   if (choice.shardBytes == 0) {
     writeSafetensors(path, tensors);
@@ -113,6 +126,29 @@ std::vector<std::string> exportCheckpoint(const Checkpoint &checkpoint, const st
   index.publish();
   names.push_back(index.path);
   return names;
+}
+
+ExportedAdapter exportAdapter(const Checkpoint &checkpoint, const std::string &folder, const std::string &config,
+                              const ExportChoice &choice) {
+  Adapter adapter = findAdapter(checkpoint);
+  CheckpointReader reader(checkpoint);
+  std::vector<TensorToStore> tensors;
+  for (const auto &[tensor, name] : adapter.tensors) {
+    TensorForm form = formOf(*tensor, choice);
+    form.name = name;
+    tensors.push_back(storeAs(reader, *tensor, std::move(form)));
+  }
+  makeDirectory(folder);
+  std::optional<OutputFile> copy;
+  if (!config.empty())
+    copyFile(config, copy.emplace(folder + "/adapter_config.json"));
+  ExportedAdapter exported{{folder + "/adapter_model.safetensors"}, std::move(adapter.leftOut)};
+  writeSafetensors(exported.files.front(), tensors);
+  if (copy) {
+    copy->publish();
+    exported.files.push_back(copy->path);
+  }
+  return exported;
 }
 
 } // namespace xlc::runtime

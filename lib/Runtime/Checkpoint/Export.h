@@ -22,6 +22,17 @@ struct ExportChoice {
 std::vector<std::string> exportCheckpoint(const Checkpoint &checkpoint, const std::string &path,
                                           const ExportChoice &choice);
 
+struct ExportedAdapter {
+  std::vector<std::string> files;
+  std::vector<std::string> leftOut; ///< as Adapter::leftOut
+};
+
+/// Writes adapter_model.safetensors (Adapter.h) into `folder`, which is made where it is missing, and beside it a copy
+/// of the file `config` as adapter_config.json; empty: none. Of `choice` it takes the type. Throws as above, and as
+/// findAdapter.
+ExportedAdapter exportAdapter(const Checkpoint &checkpoint, const std::string &folder, const std::string &config,
+                              const ExportChoice &choice);
+
 } // namespace xlc::runtime
 
 #endif

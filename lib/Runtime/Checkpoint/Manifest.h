@@ -43,8 +43,10 @@ struct SavedTensor {
   TensorCut cut;
   std::vector<SavedPiece> pieces; ///< in the order of index and begin
 
+  /// Else it is a state of the optimizer.
+  bool isOfModel() const { return kind == kParameterKind || kind == kBufferKind; }
   /// As the files of the checkpoint name it: a parameter or a buffer by its name, a state as "m/NAME".
-  std::string key() const { return kind == kParameterKind || kind == kBufferKind ? name : kind + "/" + name; }
+  std::string key() const { return isOfModel() ? name : kind + "/" + name; }
 };
 
 /// What the rows of a run come from; what a resumed run has to have again.

@@ -31,15 +31,13 @@ private:
   size_t count = 0;
 };
 
-bool isOfModel(const SavedTensor &tensor) { return tensor.kind == kParameterKind || tensor.kind == kBufferKind; }
-
 void compareTensors(const Plan &plan, const Manifest &manifest, Differences &differences) {
   std::map<std::string, const SavedTensor *> there;
   for (const SavedTensor &tensor : manifest.tensors)
-    if (isOfModel(tensor))
+    if (tensor.isOfModel())
       there.emplace(tensor.name, &tensor);
   for (const SavedTensor &tensor : listTensors(plan)) {
-    if (!isOfModel(tensor))
+    if (!tensor.isOfModel())
       continue;
     auto found = there.find(tensor.name);
     if (found == there.end())

@@ -27,6 +27,16 @@ public:
   virtual void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const = 0;
 };
 
+/// Takes what programs that evaluate give of the model's outputs. Ranks and streams call it at once.
+class OutputSink {
+public:
+  virtual ~OutputSink() = default;
+  /// Whether it takes what a rank has of a micro-batch in a step (from 0) of output `output`.
+  virtual bool takes(uint32_t output, uint64_t step, uint32_t microBatch, int rank) const = 0;
+  /// All samples of the micro-batch, in the output's type, in the host's memory.
+  virtual void take(uint32_t output, uint64_t step, uint32_t microBatch, int rank, const char *samples) = 0;
+};
+
 } // namespace xlc::runtime
 
 #endif

@@ -13,7 +13,8 @@
 
 namespace xlc::runtime {
 Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, RankTrace *trace, plan::Purpose purpose)
-    : job(job), program(programOf(job.plan, purpose, rank)), rank(rank), arena(arena), trace(trace),
+    : job(job), data(&job.data), observer(job.observer), program(programOf(job.plan, purpose, rank)), rank(rank),
+      arena(arena), trace(trace),
       checker(job.check ? std::make_unique<Checker>(job.plan, program, rank, given, arena) : nullptr),
       device(checker ? *checker : given),
       lossPlace(findNumber(job.plan, program, plan::StateKind::Result, kLossResult)),
@@ -33,7 +34,7 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
     }
   }
   slots.resize(mostSlots), operands.resize(mostOperands), accumulate.resize(mostOperands);
-  replays.areUsed = job.captureFailed && device.captures() && !trace && !job.observer;
+  replays.areUsed = job.captureFailed && device.captures() && !trace && !observer && !job.outputs;
   forEachFirstNumber(job.plan, program, rank, [&](uint64_t offset, plan::Element element, int64_t value) {
     element == plan::Element::I64 ? device.write(arena + offset, &value, sizeof value)
                                   : writeNumber(arena + offset, element, (double)value);
@@ -109,8 +110,24 @@ void Executor::continueFrom(uint64_t step, uint64_t applied, const std::optional
 }
 
 void Executor::runStep(uint64_t number) {
-  step = number, ++round;
+  step = number;
   clock = clockOfStep();
+  observer = isObservedSometimes(number) ? job.sometimes : job.observer;
+  runOnce();
+  if (scale)
+    scale->endStep(readScalar(*appliedPlace) != 0);
+}
+
+void Executor::repeatStep(uint64_t number, const DataSource &from, Observer &watches) {
+  data = &from, observer = &watches, replays.areUsed = false;
+  step = number;
+  if (!scale)
+    clock = clockOfStep();
+  runOnce();
+}
+
+void Executor::runOnce() {
+  ++round;
   device.beginStep(program.purpose);
   slotsTaken.clear();
   if (!beside.empty()) {
@@ -133,8 +150,6 @@ void Executor::runStep(uint64_t number) {
   if (checker)
     checker->checkStep();
   settle(marked[(step - 1) % 2]);
-  if (scale)
-    scale->endStep(readScalar(*appliedPlace) != 0);
 }
 
 void Executor::enterAction(Lane &lane, uint64_t index) const {
@@ -160,7 +175,7 @@ void Executor::runLane(Lane &lane) {
     if (const auto *run = next.action.AsRun(); run && fault && fault->number)
       spoilGradient(*run, *fault);
     if (trace)
-      addToTrace({(uint32_t)index, -1, next.stream, begin, device.mark()});
+      addToTrace({program.purpose, (uint32_t)index, -1, next.stream, begin, device.mark()});
     if (checker)
       checker->poisonAfter(index);
     device.endAction(index);
@@ -207,17 +222,17 @@ MovedByAxis Executor::moved() const {
 }
 
 void Executor::runAction(Lane &lane, const plan::StepT &next) {
-  if (!job.observer || next.action.type == plan::Action::Run) // a function is seen call by call
+  if (!observer || next.action.type == plan::Action::Run) // a function is seen call by call
     return doAction(lane, next);
   auto run = [&] { doAction(lane, next); };
   switch (next.action.type) {
   case plan::Action::Send:
   case plan::Action::Receive:
-    return job.observer->transfer(lane.position, run);
+    return observer->transfer(lane.position, run);
   case plan::Action::Exchange:
-    return job.observer->exchange(lane.position, run);
+    return observer->exchange(lane.position, run);
   default:
-    return job.observer->act(lane.position, run);
+    return observer->act(lane.position, run);
   }
 }
 
@@ -230,6 +245,8 @@ void Executor::doAction(Lane &lane, const plan::StepT &step) {
     return begin(*what.AsBegin());
   case plan::Action::Load:
     return load(lane, *what.AsLoad());
+  case plan::Action::Store:
+    return store(*what.AsStore());
   case plan::Action::Run:
     return runFunction(lane, *what.AsRun(), step.stream);
   case plan::Action::Exchange:
@@ -249,7 +266,9 @@ void Executor::doAction(Lane &lane, const plan::StepT &step) {
   }
 }
 
-static GroupRates ratesOf(const plan::OptimizerGroupT &group) { return {group.lr, group.beta1, group.beta2}; }
+static GroupRates ratesOf(const plan::OptimizerGroupT &group) {
+  return {group.lr, group.beta1, group.beta2, group.average_decay, group.average_start};
+}
 
 void Executor::writeNumber(char *to, plan::Element type, double value) {
   char element[8];
@@ -295,10 +314,21 @@ void Executor::load(Lane &lane, const plan::LoadT &load) {
   for (size_t i = 0; i < load.inputs.size(); ++i) {
     lane.loaded = &load.places[i];
     char *to = at(load.places[i]);
-    job.data.load(load.inputs[i], step - 1, load.micro_batch, rank, [&](const void *bytes, uint64_t count) {
+    data->load(load.inputs[i], step - 1, load.micro_batch, rank, [&](const void *bytes, uint64_t count) {
       device.write(to, bytes, count);
       to += count;
     });
+  }
+}
+
+void Executor::store(const plan::StoreT &given) {
+  for (size_t i = 0; job.outputs && i < given.outputs.size(); ++i) {
+    if (!job.outputs->takes(given.outputs[i], step - 1, given.micro_batch, rank))
+      continue;
+    const plan::OutputT &output = *job.plan.outputs[given.outputs[i]];
+    stored.resize(job.plan.micro * sampleElements(output) * bytesOf(output.element));
+    device.read(stored.data(), at(given.places[i]), stored.size());
+    job.outputs->take(given.outputs[i], step - 1, given.micro_batch, rank, stored.data());
   }
 }
 
@@ -317,7 +347,8 @@ void Executor::runFunction(Lane &lane, const plan::RunT &run, plan::Stream strea
     int64_t begin = trace ? device.mark() : 0;
     next->exchange ? runExchange(lane, *next) : runCall(lane, *next, run.first);
     if (trace)
-      addToTrace({(uint32_t)lane.position.action, (int32_t)lane.position.call, stream, begin, device.mark()});
+      addToTrace(
+          {program.purpose, (uint32_t)lane.position.action, (int32_t)lane.position.call, stream, begin, device.mark()});
   }
 }
 
@@ -326,7 +357,7 @@ void Executor::runExchange(Lane &lane, const plan::CallT &next) {
   char *src = slots[next.ins[0].slot()] + next.ins[0].offset();
   char *dst = slots[next.outs[0].slot()] + next.outs[0].offset();
   auto run = [&] { exchange(lane, *next.exchange, plan::Stream::compute, src, dst); };
-  job.observer ? job.observer->exchange(lane.position, run) : run();
+  observer ? observer->exchange(lane.position, run) : run();
 }
 
 void Executor::runCall(Lane &lane, const plan::CallT &next, bool first) {
@@ -340,7 +371,7 @@ void Executor::runCall(Lane &lane, const plan::CallT &next, bool first) {
         next.accumulate[i] == plan::Accumulate::Always || (next.accumulate[i] == plan::Accumulate::Later && !first);
   char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
   auto run = [&] { device.run(next, {operands.data(), accumulate.data(), workspace}); };
-  job.observer ? job.observer->call(lane.position, workspace, run) : run();
+  observer ? observer->call(lane.position, workspace, run) : run();
 }
 
 void Executor::spoilGradient(const plan::RunT &run, const Fault &fault) {

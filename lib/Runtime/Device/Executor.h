@@ -58,7 +58,10 @@ struct JobContext {
   const Fault *fault = nullptr;
   bool check = false;
   Observer *observer = nullptr;
-  uint64_t seed = 0; ///< of what is drawn in a step
+  Observer *sometimes = nullptr; ///< observes every `observedSteps` steps, which are no graphs
+  uint64_t observedSteps = 0;    ///< 0: none
+  OutputSink *outputs = nullptr; ///< null: programs give none
+  uint64_t seed = 0;             ///< of what is drawn in a step
   Overlap overlap = Overlap::Inline;
   int spins = 50;                         ///< of a stream that waits for another
   const RateSchedule *schedule = nullptr; ///< of learning rates, with T; null: they stay
@@ -88,6 +91,9 @@ public:
   void continueFrom(uint64_t step, uint64_t applied, const std::optional<LossScaleState> &state);
   /// Runs the timeline once, on the rows of a step, which counts from 1. Of one that trains, each is the next.
   void runStep(uint64_t step);
+  /// Runs a step again that was run last, or is one of those that a device ran ahead: on rows of `from`, with an
+  /// observer, action by action. Nothing is updated where its loss or norm are not finite.
+  void repeatStep(uint64_t step, const DataSource &from, Observer &watches);
   /// After the last step: tells the trace what it lacks.
   void endTrace();
   /// After the last step: waits for the threads of its streams to end.
@@ -125,12 +131,15 @@ private:
     const plan::Place *loaded = nullptr;        ///< of the input that the action loads, or has loaded last
     alignas(64) std::atomic<uint32_t> ended{0}; ///< the round that it has come to the end of
   };
+  /// The step at hand.
+  void runOnce();
   /// All of a lane's actions of a step.
   void runLane(Lane &lane);
   void enterAction(Lane &lane, uint64_t index) const;
   void enterGraph();
   /// Whether this step is one of the device's, captured now or before; all ranks agree.
   bool isReplayed();
+  bool isObservedSometimes(uint64_t number) const { return job.observedSteps > 0 && number % job.observedSteps == 0; }
   void captureStep();
   void replayStep();
   void serve(Lane &lane);
@@ -143,6 +152,7 @@ private:
   StepClock clockOfStep() const;
   void begin(const plan::BeginT &begin);
   void load(Lane &lane, const plan::LoadT &load);
+  void store(const plan::StoreT &store);
   void runFunction(Lane &lane, const plan::RunT &run, plan::Stream stream);
   /// Puts the fault's number into the gradient of its parameter, where the action wrote that.
   void spoilGradient(const plan::RunT &run, const Fault &fault);
@@ -165,6 +175,8 @@ private:
   void writeNumber(char *to, StepNumber number, const GroupRates &group, const StepClock &clock);
 
   const JobContext &job;
+  const DataSource *data; ///< the job's, and its observer, but for a step that is repeated
+  Observer *observer;
   const plan::ProgramT &program; ///< of the rank's stage, for the purpose
   const int rank;
   char *const arena;
@@ -191,6 +203,7 @@ private:
   uint32_t round = 0; ///< steps that this has run, with the one that is under way
   std::vector<char *> slots, operands;
   std::vector<uint8_t> accumulate;
+  std::vector<char> stored; ///< an output on its way to the host; of the lane that stores
 
   Lane main;                                 ///< of the rank's own thread
   std::vector<std::unique_ptr<Lane>> beside; ///< of other streams; none where all is run inline

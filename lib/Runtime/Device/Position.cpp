@@ -17,6 +17,8 @@ const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action
     return action.AsBegin()->places.empty() ? nullptr : &action.AsBegin()->places[0];
   case plan::Action::Load:
     return action.AsLoad()->places.empty() ? nullptr : &action.AsLoad()->places[0];
+  case plan::Action::Store:
+    return action.AsStore()->places.empty() ? nullptr : &action.AsStore()->places[0];
   case plan::Action::Run:
     for (const auto &call : plan.functions[action.AsRun()->function]->calls)
       if (!call->outs.empty())

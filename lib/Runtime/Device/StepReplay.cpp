@@ -22,7 +22,7 @@ void Executor::enterGraph() { enterAction(main, Position::graph); }
 
 bool Executor::isReplayed() {
   constexpr uint64_t first = 3;
-  if (!replays.areUsed || round < first || (job.fault && job.fault->step == step))
+  if (!replays.areUsed || round < first || isObservedSometimes(step) || (job.fault && job.fault->step == step))
     return false;
   if (!replays.isCaptured[replaySlot()])
     captureStep();

@@ -18,8 +18,9 @@ inline int64_t now() {
       .count();
 }
 
-/// One thing that a rank did: an action of its program, or a call of the function that the action runs.
+/// One thing that a rank did: an action of its program of this purpose, or a call of the function that the action runs.
 struct TraceEvent {
+  plan::Purpose purpose;
   uint32_t action;
   int32_t call; ///< none: -1
   plan::Stream stream;

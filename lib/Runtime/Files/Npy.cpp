@@ -154,4 +154,22 @@ void NpyFile::parseHeader(std::string_view header) {
   file.reject(fmt::format("elements are '{}', one of {} is needed", descr, known));
 }
 
+std::string makeNpyHeader(StoredType type, const std::vector<uint64_t> &shape) {
+  constexpr size_t before = 10, grain = 64; // magic, version 1.0, 16 bits of the header's length
+  std::string sizes;
+  for (uint64_t size : shape)
+    sizes += fmt::format("{}, ", size);
+  if (shape.size() > 1)
+    sizes.resize(sizes.size() - 2);
+  else if (!sizes.empty())
+    sizes.pop_back(); // (4,) is a tuple of one
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", rowOf(type).numpy, sizes);
+  header.resize((before + header.size() + 1 + grain - 1) / grain * grain - before, ' ');
+  header.back() = '\n';
+  std::string text("\x93NUMPY\1\0", 8);
+  text += (char)(header.size() & 0xff), text += (char)(header.size() >> 8);
+  return text + header;
+}
+
 } // namespace xlc::runtime

@@ -31,6 +31,9 @@ private:
   uint64_t elementsAt = 0;
 };
 
+/// What stands before the elements in a file of this type and shape: a multiple of 64 bytes.
+std::string makeNpyHeader(StoredType type, const std::vector<uint64_t> &shape);
+
 } // namespace xlc::runtime
 
 #endif

@@ -38,15 +38,16 @@ void giveRun(const Plan &plan, size_t index, const InitialValues &values, uint64
   }
 }
 
-/// Copies elements [begin, begin + count) of a parameter from the ranks that hold them: of the first stage that does,
-/// the first rank with each piece and each shard.
-void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const ReadArena &read, uint64_t begin,
-                    uint64_t count, char *to) {
+/// Copies elements [begin, begin + count) of a parameter, or of its average, from the ranks that hold them: of the
+/// first stage that does, the first rank with each piece and each shard.
+void gatherElements(const Plan &plan, const plan::ParameterT &parameter, Saved which, const ReadArena &read,
+                    uint64_t begin, uint64_t count, char *to) {
+  auto find = which == Saved::Average ? findAverage : findMoved;
   int first = findFirstHolder(plan, parameter.bucket);
   std::vector<int> owners{first};
   if (parameter.layout)
     owners = membersOf(*plan.rank_groups[parameter.layout->group], plan, first);
-  bool isSharded = findMoved(plan, first, parameter.bucket)->row->extent == plan::Extent::Shard;
+  bool isSharded = find(plan, first, parameter.bucket)->row->extent == plan::Extent::Shard;
   plan::Element stored = storedElement(plan, parameter.bucket);
   PieceShape shape = shapeOf(plan, parameter);
   std::map<int, HeldState> known; // by rank: found once, not for each run
@@ -58,7 +59,7 @@ void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const R
       rank += (int)(inBucket / plan.buckets[parameter.bucket]->shard_elements * plan.mesh->tp());
     auto [it, isNew] = known.try_emplace(rank);
     if (isNew)
-      it->second = *findMoved(plan, rank, parameter.bucket);
+      it->second = *find(plan, rank, parameter.bucket);
     const HeldState &held = it->second;
     uint64_t some = std::min({end - at, found.count, held.end - inBucket});
     uint64_t from = held.offsetOf(inBucket), bytes = some * bytesOf(held.row->element);
@@ -141,16 +142,19 @@ void putInitial(const Plan &plan, size_t index, const InitialValues &values, uin
   });
 }
 
-void saveParameters(const Plan &plan, const InitialValues &values, const ReadArena &read, const std::string &path) {
+void saveParameters(const Plan &plan, Saved which, const InitialValues &values, const ReadArena &read,
+                    const std::string &path) {
   std::vector<TensorToStore> tensors;
   for (size_t i = 0; i < plan.parameters.size(); ++i) {
+    if (which == Saved::Trained && !isTrained(plan, *plan.parameters[i]))
+      continue;
     TensorToStore tensor{formOf(plan, *plan.parameters[i]),
-                         [&plan, &values, &read, i](uint64_t begin, uint64_t count, void *to) {
+                         [&plan, &values, &read, which, i](uint64_t begin, uint64_t count, void *to) {
                            const plan::ParameterT &parameter = *plan.parameters[i];
                            if (isHeldRounded(plan, parameter))
                              putInitial(plan, i, values, begin, count, (char *)to);
                            else
-                             gatherElements(plan, parameter, read, begin, count, (char *)to);
+                             gatherElements(plan, parameter, which, read, begin, count, (char *)to);
                          }};
     tensors.push_back(tensor);
     for (const std::string &tie : plan.parameters[i]->ties) { // as in PyTorch's state dict

@@ -43,9 +43,14 @@ void initializeStates(const Plan &plan, const InitialValues &values, int rank, R
 /// Reads bytes of a rank's arena from an offset on.
 using ReadArena = std::function<void(int rank, uint64_t offset, uint64_t bytes, void *to)>;
 
-/// Writes all parameters in the plan's order, under each of their names. Of what is frozen and held in sixteen bits,
-/// which is no more than a rounded copy, the values that it began with are written.
-void saveParameters(const Plan &plan, const InitialValues &values, const ReadArena &read, const std::string &path);
+/// Which parameters a file has: running averages of norms are not trained. Average: all, with `ema` of the spec in
+/// place of those that are trained.
+enum class Saved { All, Trained, Average };
+
+/// Writes parameters in the plan's order, under each of their names. Of what is frozen and held in sixteen bits, which
+/// is no more than a rounded copy, the values that it began with are written.
+void saveParameters(const Plan &plan, Saved which, const InitialValues &values, const ReadArena &read,
+                    const std::string &path);
 
 } // namespace xlc::runtime
 

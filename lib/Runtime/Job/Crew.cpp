@@ -24,17 +24,30 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
            const Options &options, const Settings &settings, const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
       options(options), signal(signal), resumption(plan, options), data(plan, choiceOfRun(plan, options, resumption)),
-      validation(openValidation(plan, options)), described(describeOfRun(plan, options, data, resumption)),
-      values(openValues(plan, options, resumption)), steps(countSteps(plan, options, data, resumption.progress())),
-      schedule(scheduleOfRun(plan, steps)), prefetch(plan, data, world.stop()), rows(plan, prefetch, data),
+      validation(openValidation(plan, options)), predictions(openPredictions(plan, options, validation.get())),
+      generation(options.generate ? std::make_unique<Generation>(plan, options) : nullptr),
+      examination(plan, world.request(), signal, [this](int rank) { return memoryOf(rank); }),
+      norms(
+          plan, [this](int rank) { return memoryOf(rank); }, [&world](int rank) { return world.normsOf(rank); }),
+      described(describeOfRun(plan, options, data, resumption)), values(openValues(plan, options, resumption)),
+      steps(countSteps(plan, options, data, resumption.progress())), schedule(scheduleOfRun(plan, steps)),
+      prefetch(plan, data, world.stop()), rows(plan, prefetch, data),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
                                 : nullptr),
       saving(world, options, settings, speaks),
       speaker(speaks ? std::make_unique<Speaker>(world, options, data) : nullptr),
       context(makeContext(options.stats.empty() ? (const DataSource &)prefetch : rows)),
-      evaluationContext(makeContext(validation ? *validation : data)),
+      evaluationContext(makeContext(generation   ? (const DataSource &)*generation
+                                    : validation ? (const DataSource &)*validation
+                                                 : data)),
       watchdog(world, world.whereabouts.areTold() ? options.timeout : 0) {
   evaluationContext.fault = nullptr; // it is of a step that trains
+  evaluationContext.outputs = generation ? (OutputSink *)generation.get() : predictions.get();
+  if (options.checksNan)
+    context.observer = &examination;
+  context.sometimes = &norms, context.observedSteps = options.logNorms;
+  checkNorms(world, options);
+  checkAverage(plan, options);
   checkGraph(plan, options);
   if (std::string note = speaks && values.allFromFile ? values.file->describeUnused() : ""; !note.empty())
     say(note);
@@ -52,6 +65,9 @@ JobContext Crew::makeContext(const DataSource &source) {
           rateFactor(plan, options),
           options.fault ? &*options.fault : nullptr,
           options.check,
+          nullptr,
+          nullptr,
+          0,
           nullptr,
           values.seed,
           overlapOf(plan, options),
@@ -89,15 +105,28 @@ void Crew::runSteps(int rank) {
   };
   if (options.checkpointsNow)
     writeCheckpoint(rank, done, pulse, /*isLast=*/true);
+  auto tellFound = [&](int rank, uint64_t step) { // when all have met
+    clearBar();
+    if (std::string what = examination.describe(rank, step); !what.empty())
+      say(what);
+    if (rank == 0 && request.found != 0)
+      speaker->spoil(step);
+    fabric.meet(pulse);
+  };
   uint64_t lag = self.executor->lag(), step = done, ended = done;
   int64_t begin = now();
   auto endUntil = [&](uint64_t last) {
     while (ended < last)
       begin = endStep(rank, ++ended, begin);
   };
-  if (options.evaluates)
+  if (generation) {
+    self.running = self.generator.get();
+    generation->run({rank, rank == share.first, *self.generator, fabric, pulse, request, signal},
+                    [&](const std::string &text) { speaker->print(text); });
+  } else if (options.evaluates) {
     evaluate(rank, done, pulse);
-  while (!options.evaluates && !isLast(step)) {
+  }
+  while (!options.evaluates && !generation && !isLast(step)) {
     self.running = self.executor.get();
     self.executor->runStep(++step);
     Request::raise(request.signal, (uint64_t)signal.load(std::memory_order_relaxed));
@@ -106,6 +135,14 @@ void Crew::runSteps(int rank) {
     saving.ask(rank, step, rank == share.first);
     endUntil(std::max(step, done + lag) - lag);
     fabric.meet(pulse);
+    if (options.logNorms > 0 && step % options.logNorms == 0) {
+      endUntil(step);
+      if (rank == 0)
+        speaker->log(norms.describe(step));
+      fabric.meet(pulse);
+    }
+    if (options.checksNan && request.found != 0)
+      tellFound(rank, step);
     flipBit(plan, options.fault, rank, step, memoryOf(rank));
     if (validation && Evaluation::isDue(plan, resumption.progress(), step, data.rows())) {
       endUntil(step);
@@ -127,8 +164,17 @@ void Crew::runSteps(int rank) {
   endUntil(step);
   saving.complete(rank, pulse);
   self.executor->endTrace();
+  if (self.evaluation)
+    self.evaluation->executor().endTrace();
   reportEnd(rank);
   fabric.meet(pulse);
+  if (request.isSpoiled != 0 && options.examines && !options.checksNan) { // which has looked at once
+    if (rank == 0)
+      say(examination.announce(request.isSpoiled));
+    self.executor->repeatStep(request.isSpoiled, data, examination);
+    fabric.meet(pulse);
+    tellFound(rank, request.isSpoiled);
+  }
   self.device->endSteps();
   fabric.meet(pulse); // nothing is saved where a device fails until then
   pulse->set(Pulse::Idle);
@@ -215,8 +261,11 @@ void Crew::makeExecutors(int rank) {
     self.executor->continueFrom(done.step, done.applied, from->manifest().lossScale);
   }
   self.running = self.executor.get();
+  if (generation)
+    self.generator = std::make_unique<Executor>(evaluationContext, rank, *self.device, self.arena.begin, nullptr,
+                                                plan::Purpose::evaluate);
   if (validation) {
-    self.evaluation = std::make_unique<Evaluation>(evaluationContext, *validation, rank, memoryOf(rank));
+    self.evaluation = std::make_unique<Evaluation>(evaluationContext, *validation, rank, memoryOf(rank), trace);
     self.evaluation->judge.continueFrom(resumption.evaluation());
   }
 }
@@ -224,7 +273,13 @@ void Crew::makeExecutors(int rank) {
 void Crew::evaluate(int rank, uint64_t step, Pulse *pulse) {
   Rank &self = own(rank);
   self.running = &self.evaluation->executor();
-  EvaluationResult result = self.evaluation->run(step);
+  if (predictions && rank == 0)
+    predictions->create();
+  context.fabric.meet(pulse);
+  if (predictions && rank == share.first)
+    predictions->open();
+  context.fabric.meet(pulse);
+  EvaluationResult result = self.evaluation->run(step, predictions ? Evaluation::Rows::All : Evaluation::Rows::Counted);
   if (result.isBest && plan.evaluation->keeps_best && saving.isOn() && !options.evaluates)
     Request::raise(world.request().checkpoint, step + 1);
   if (self.evaluation->judge.ends()) // all ranks have the same numbers
@@ -232,6 +287,8 @@ void Crew::evaluate(int rank, uint64_t step, Pulse *pulse) {
   if (rank == 0)
     speaker->showEvaluation(result, self.evaluation->judge);
   context.fabric.meet(pulse);
+  if (predictions && rank == 0)
+    say(predictions->publish());
   self.running = self.executor.get();
 }
 
@@ -292,11 +349,12 @@ void Crew::runRank(int rank) {
   }
   saving.await(rank); // it reads memory that goes
   Rank &self = own(rank);
-  for (Executor *executor : {self.executor.get(), self.evaluation ? &self.evaluation->executor() : nullptr})
+  for (Executor *executor :
+       {self.executor.get(), self.generator.get(), self.evaluation ? &self.evaluation->executor() : nullptr})
     if (executor)
       executor->endStreams(); // one that hangs keeps its rank from ending, and so is left behind with it
   if (world.stop().isRaised() && !target.isHost) { // memory of the host may be read by others
-    self.running = nullptr, self.executor.reset(), self.evaluation.reset();
+    self.running = nullptr, self.executor.reset(), self.generator.reset(), self.evaluation.reset();
     self.device.reset(); // which may wait for long, for what is under way
   }
   std::lock_guard lock(mutex);

@@ -12,8 +12,11 @@
 #include "Data/RowSum.h"
 #include "Embedded.h"
 #include "Evaluation.h"
+#include "Examination.h"
 #include "Fabric/SlowFabric.h"
 #include "Files/Parameters.h"
+#include "Generation.h"
+#include "Predictions.h"
 #include "RunChoices.h"
 #include "Saving.h"
 #include "Watchdog.h"
@@ -44,6 +47,7 @@ private:
     std::optional<RankTrace> trace;
     std::unique_ptr<Executor> executor;
     std::unique_ptr<Evaluation> evaluation;          ///< null: this run does not evaluate
+    std::unique_ptr<Executor> generator;             ///< null: it generates nothing
     std::atomic<const Executor *> running = nullptr; ///< of these; null: none has run yet
     std::thread thread;
   };
@@ -88,8 +92,12 @@ private:
   const std::atomic<int> &signal;
   Resumption resumption;
   Data data;
-  const std::unique_ptr<const Data> validation; ///< null: this run does not evaluate
-  const SavedData described;                    ///< of the data, for checkpoints; empty where none is written or read
+  const std::unique_ptr<const Data> validation;   ///< null: this run does not evaluate
+  const std::unique_ptr<Predictions> predictions; ///< null: it writes none
+  const std::unique_ptr<Generation> generation;   ///< null: it generates nothing
+  Examination examination;
+  ParameterNorms norms;
+  const SavedData described; ///< of the data, for checkpoints; empty where none is written or read
   InitialValues values;
   uint64_t steps;        ///< of the run, from its beginning
   RateSchedule schedule; ///< over these

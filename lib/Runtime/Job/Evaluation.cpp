@@ -19,9 +19,9 @@ Judge judgeOf(const plan::EvaluationT &evaluation) {
 
 } // namespace
 
-Evaluation::Evaluation(const JobContext &job, const Data &data, int rank, RankMemory memory)
+Evaluation::Evaluation(const JobContext &job, const Data &data, int rank, RankMemory memory, RankTrace *trace)
     : judge(judgeOf(*job.plan.evaluation)), plan(job.plan), data(data), rank(rank), memory(memory),
-      program(job, rank, *memory.device, memory.arena, nullptr, plan::Purpose::evaluate) {}
+      program(job, rank, *memory.device, memory.arena, trace, plan::Purpose::evaluate) {}
 
 bool Evaluation::isDue(const Plan &plan, const RunProgress &done, uint64_t step, uint64_t rows) {
   const plan::EvaluationT &given = *plan.evaluation;
@@ -36,12 +36,15 @@ uint64_t Evaluation::countSteps(uint64_t &left) const {
   return (rows - left + batch - 1) / batch;
 }
 
-EvaluationResult Evaluation::run(uint64_t step) {
+EvaluationResult Evaluation::run(uint64_t step, Rows which) {
   auto begin = std::chrono::steady_clock::now();
   EvaluationResult result;
   result.step = step;
-  for (uint64_t i = 1, steps = countSteps(result.left); i <= steps; ++i) {
+  uint64_t counted = countSteps(result.left), steps = counted + (which == Rows::All && result.left > 0);
+  for (uint64_t i = 1; i <= steps; ++i) {
     program.runStep(i);
+    if (i > counted)
+      break;
     bool wasFinite = std::isfinite(result.sums.loss);
     addSums(result.sums);
     if (rank == 0 && wasFinite && !std::isfinite(result.sums.loss))

@@ -26,13 +26,16 @@ struct EvaluationResult {
 class Evaluation {
 public:
   /// `data`: of the plan's validation. They outlive it.
-  Evaluation(const JobContext &job, const Data &data, int rank, RankMemory memory);
+  /// `trace` may be null.
+  Evaluation(const JobContext &job, const Data &data, int rank, RankMemory memory, RankTrace *trace);
 
   /// Whether an evaluation is due behind a step of a run that goes on from `done`; an epoch has `rows`.
   static bool isDue(const Plan &plan, const RunProgress &done, uint64_t step, uint64_t rows);
 
+  /// Those that count, or also those that fill no global batch of a loss that has no value for a part of one.
+  enum class Rows { Counted, All };
   /// Evaluates, and judges, behind a step.
-  EvaluationResult run(uint64_t step);
+  EvaluationResult run(uint64_t step, Rows which = Rows::Counted);
 
   Executor &executor() { return program; }
   Judge judge;

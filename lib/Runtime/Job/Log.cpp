@@ -103,16 +103,8 @@ void Lines::check() const {
 
 Log::Log(const std::string &path, bool goesOn, const std::vector<std::string> &metrics)
     : isTable(path.ends_with(".csv")), goesOn(goesOn), file(openLog(path, goesOn)), lines(path, file.get()),
-      columns{"loss",
-              "grad_norm",
-              "lr",
-              "seconds",
-              "samples_per_second",
-              "tokens_per_second",
-              "checkpoint_seconds",
-              "loss_scale",
-              "skipped",
-              "skipped_steps"} {
+      columns{"loss", "grad_norm",          "lr",         "seconds", "samples_per_second", "tokens_per_second",
+              "mfu",  "checkpoint_seconds", "loss_scale", "skipped", "skipped_steps"} {
   for (const std::string &metric : metrics)
     columns.push_back(std::string(ofEvaluation) + metric);
   if (!metrics.empty())

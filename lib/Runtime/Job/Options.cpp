@@ -2,13 +2,12 @@
 #include "Options.h"
 
 #include "Files/StandardStreams.h"
+#include "OptionValues.h"
 #include "xlc/Support/CommandLine.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
 #include <iostream>
 #include <limits>
 #include <sstream>
@@ -16,6 +15,7 @@
 namespace xlc::runtime {
 namespace {
 
+constexpr uint64_t mostGenerated = 1'000'000'000;
 constexpr uint64_t mostSteps = std::numeric_limits<int64_t>::max();
 
 constexpr char examples[] = R"(
@@ -26,6 +26,8 @@ Examples:
   ./train --data folder                               folder/NAME.npy for every input
   ./train --data tokens='corpus/*.bin' --epochs 3     other files of tokens, three times over
   ./train --eval --init final.safetensors             evaluate once, of a spec that has 'eval'
+  ./train --predict outputs --init final.safetensors  the same, and outputs/NAME.npy for each of 'eval.outputs'
+  ./train --generate 200 --prompt text --resume auto  200 tokens that follow those of a file
   ./train --log log.csv --tensorboard charts          a table, and files for TensorBoard
   ./train --check-data                                whether every id has a row in its table, of data of any size
   ./train --init final.safetensors --lr 1e-4          begin from saved parameters
@@ -51,63 +53,8 @@ cannot be written (--log, stdout) does not end it.
 Exit codes: 0 done, 1 input rejected or output not written, 2 usage, 5 a rank failed, 6 no checkpoint can be resumed,
 7 the loss or a gradient is not finite, 70 internal error, 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP)";
 
-template <class T> bool parseNumber(std::string_view text, T &value) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-/// A whole number of at least `least`; what is larger than its type, or has a sign or a letter, is none.
-uint64_t parseWhole(const char *option, const std::string &text, uint64_t least, uint64_t most) {
-  uint64_t value = 0;
-  if (!parseNumber(text, value) || value < least || value > most)
-    throw CLI::ValidationError(option, fmt::format("'{}' is no whole number from {} to {}", text, least, most));
-  return value;
-}
-
-double parseAmount(const char *option, const std::string &text) {
-  double value = 0;
-  if (!parseNumber(text, value) || !std::isfinite(value) || value < 0)
-    throw CLI::ValidationError(option, fmt::format("'{}' is no finite number of at least 0", text));
-  return value;
-}
-
-/// "rank:step:action", or "rank:step:parameter=inf"; the action may contain colons.
-Fault parseFault(const std::string &text) {
-  size_t first = text.find(':'), second = first == std::string::npos ? first : text.find(':', first + 1);
-  Fault fault;
-  if (second == std::string::npos || second + 1 == text.size() || !parseNumber(text.substr(0, first), fault.rank) ||
-      !parseNumber(text.substr(first + 1, second - first - 1), fault.step) || fault.rank < 0 || fault.step < 1)
-    throw CLI::ValidationError("--inject-fault",
-                               fmt::format("'{}' is not rank:step:action, for example 0:3:begin", text));
-  fault.action = text.substr(second + 1);
-  for (auto [end, number] : {std::pair<std::string_view, float>{"=inf", INFINITY}, {"=nan", NAN}})
-    if (fault.action.ends_with(end)) {
-      fault.action.resize(fault.action.size() - end.size());
-      fault.number = number;
-      break;
-    }
-  if (constexpr std::string_view end = "=flip"; fault.action.ends_with(end)) {
-    fault.action.resize(fault.action.size() - end.size());
-    fault.flips = true;
-  }
-  return fault;
-}
-
-/// "folder" or "name=path,name=path".
-void parseData(const char *option, const std::string &text, std::string &folder,
-               std::map<std::string, std::string> &files) {
-  if (text.find('=') == std::string::npos) {
-    folder = text;
-    return;
-  }
-  for (const std::string &entry : CLI::detail::split(text, ',')) {
-    size_t equals = entry.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == entry.size())
-      throw CLI::ValidationError(option, fmt::format("'{}' is not name=path", entry));
-    std::string name = entry.substr(0, equals);
-    if (!files.emplace(name, entry.substr(equals + 1)).second)
-      throw CLI::ValidationError(option, fmt::format("there are two files for input '{}'", name));
-  }
+Options::Generate &generationOf(Options &options) {
+  return options.generate ? *options.generate : options.generate.emplace();
 }
 
 /// After all others: --tune is none of a run's.
@@ -134,6 +81,57 @@ void addOptionsOfCheckpoints(CLI::App &app, Options &options) {
                "write a checkpoint before the first step: with --resume and no step to do, for this layout");
   app.add_flag("--data-changed", options.dataChanged,
                "with --resume: the data are others than those of the run until then; it goes on at the same sample");
+}
+
+/// What a program does in place of training.
+void addOptionsOfEvaluation(CLI::App &app, Options &options) {
+  CLI::Option *evaluates =
+      app.add_flag("--eval", options.evaluates, "instead of training: evaluate once, with --init or --resume, and end");
+  app.add_option_function<std::string>(
+      "--validation",
+      [&options](const std::string &text) {
+        parseData("--validation", text, options.validationFolder, options.validationFiles);
+      },
+      "what is evaluated on, as --data; default: the spec's data.validation");
+  CLI::Option *predicts =
+      app.add_option("--predict", options.predictions,
+                     "as --eval, and write eval.outputs of the spec to this folder: NAME.npy has those of all rows, in "
+                     "their order")
+          ->type_name("FOLDER");
+  CLI::Option *generates =
+      app.add_option_function<std::string>(
+             "--generate",
+             [&options](const std::string &text) {
+               generationOf(options).tokens = parseWhole("--generate", text, 1, mostGenerated);
+             },
+             "instead of training: print so many tokens, one after the other, each drawn from what the model predicts "
+             "behind the last ones; of u8 as bytes, others as numbers")
+          ->type_name("COUNT");
+  CLI::Option *prompt = app.add_option_function<std::string>(
+                               "--prompt", [&options](const std::string &text) { generationOf(options).prompt = text; },
+                               "what comes before, tokens as those of the stream of the spec: of u8 a text")
+                            ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--temperature",
+         [&options](const std::string &text) {
+           generationOf(options).temperature = parseAmount("--temperature", text);
+         },
+         "by which logits are divided before a token is drawn; 0: the most likely one; default: 1")
+      ->type_name("NUMBER")
+      ->needs(generates);
+  app.add_option_function<std::string>(
+         "--top-k",
+         [&options](const std::string &text) {
+           generationOf(options).topK = parseWhole("--top-k", text, 1, mostSteps);
+         },
+         "draw one of so many most likely tokens; default: of all")
+      ->type_name("COUNT")
+      ->needs(generates);
+  generates->needs(prompt), prompt->needs(generates);
+  for (const char *ofTraining : {"--steps", "--epochs", "--save", "--save-trained", "--save-ema"})
+    for (CLI::Option *other : {evaluates, predicts, generates})
+      other->excludes(ofTraining);
+  generates->excludes(evaluates)->excludes(predicts);
 }
 
 /// How ranks run, wait and meet.
@@ -227,22 +225,17 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
                  "write losses, rates, norms and metrics for TensorBoard to this folder")
       ->type_name("FOLDER");
   app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
+  app.add_option("--save-trained", options.saveTrained,
+                 "the same of those that are trained: what is frozen is left out");
+  app.add_option("--save-ema", options.saveAverage,
+                 "the same with the average of the spec's ema in place of what is trained");
   app.add_option("--init", options.init,
                  "begin from the parameters in this safetensors file, of any float type, or of a checkpoint");
   addOptionsOfCheckpoints(app, options);
   app.add_option_function<std::string>(
       "--data", [&](const std::string &text) { parseData("--data", text, options.dataFolder, options.dataFiles); },
       "a folder of NAME.npy, or name=path,...; tokens=path, or a pattern, for the stream of a spec that has one");
-  CLI::Option *evaluates =
-      app.add_flag("--eval", options.evaluates, "instead of training: evaluate once, with --init or --resume, and end");
-  for (const char *ofTraining : {"--steps", "--epochs", "--save"})
-    evaluates->excludes(ofTraining);
-  app.add_option_function<std::string>(
-      "--validation",
-      [&](const std::string &text) {
-        parseData("--validation", text, options.validationFolder, options.validationFiles);
-      },
-      "what is evaluated on, as --data; default: the spec's data.validation");
+  addOptionsOfEvaluation(app, options);
   app.add_flag("--check-data", options.checksData, "instead of a run: read all data, say what is wrong, and end");
   app.add_option_function<std::string>(
          "--lr", [&](const std::string &text) { options.learningRate = parseAmount("--lr", text); },
@@ -252,6 +245,20 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "--seed", [&](const std::string &text) { options.seed = parseWhole("--seed", text, 0, UINT64_MAX); },
          "seed of random initial values and of stochastic rounding; default: the spec's")
       ->type_name("NUMBER");
+  app.add_flag(
+      "--no-examine{false}", options.examines,
+      "where the loss or a gradient is not finite: end without running the step again to find the first such value");
+  app.add_flag("--check-nan", options.checksNan, "look for the first value that is not finite in every step; slow")
+      ->excludes("--no-examine");
+  app.add_option_function<std::string>(
+         "--log-norms",
+         [&](const std::string &text) { options.logNorms = parseWhole("--log-norms", text, 1, mostSteps); },
+         "every so many steps, write the norm and the largest magnitude of each parameter's gradient and update to "
+         "--log; "
+         "on one host")
+      ->type_name("COUNT")
+      ->needs("--log")
+      ->excludes("--check-nan");
   app.add_option("--profile", options.profile, "write a trace of every rank to this file");
   app.add_option("--stats", options.stats, "write bytes planned and used to this file");
   app.add_option_function<std::string>(
@@ -269,6 +276,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       tellUsage(app, result);
     return std::nullopt;
   }
+  options.evaluates |= !options.predictions.empty();
   return options;
 }
 

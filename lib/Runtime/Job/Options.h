@@ -13,7 +13,7 @@ namespace xlc::runtime {
 
 struct Options {
   std::optional<uint64_t> steps, epochs; ///< neither: one epoch
-  std::string log, tensorboard, save, init, profile, stats;
+  std::string log, tensorboard, save, saveTrained, saveAverage, init, profile, stats;
   std::string resume;          ///< "auto", or the folder of a checkpoint; empty: the run begins
   std::string checkpointDir;   ///< empty: the plan's
   bool checkpointsNow = false; ///< one is written before the first step
@@ -21,9 +21,21 @@ struct Options {
   std::string dataFolder;
   std::map<std::string, std::string> dataFiles; ///< by input; those of the stream as "tokens"
   bool evaluates = false;                       ///< instead of training, evaluates once
+  std::string predictions;                      ///< the folder of outputs that this writes; empty: none
   std::string validationFolder;                 ///< what it evaluates on, as dataFolder and dataFiles
   std::map<std::string, std::string> validationFiles;
   bool checksData = false; ///< instead of a run, reads all of it
+  /// Instead of training, generates so many tokens behind those of a file.
+  struct Generate {
+    uint64_t tokens = 0;
+    std::string prompt;
+    double temperature = 1; ///< 0: the most likely token
+    uint64_t topK = 0;      ///< of so many most likely ones; 0: of all
+  };
+  std::optional<Generate> generate;
+  uint64_t logNorms = 0;  ///< norms of parameters are logged every so many steps; 0: never
+  bool examines = true;   ///< a step that has failed is run again, and looked at
+  bool checksNan = false; ///< every step is looked at
   std::optional<double> learningRate;
   std::optional<uint64_t> seed;
   std::optional<Fault> fault;

@@ -86,6 +86,8 @@ std::string besidePath() { return programPath() + ".safetensors"; }
 void checkOutputs(const Plan &plan, const Options &options) {
   const NamedFile outputs[] = {{options.log, "--log"},
                                {options.save, "--save"},
+                               {options.saveTrained, "--save-trained"},
+                               {options.saveAverage, "--save-ema"},
                                {options.profile, "--profile"},
                                {options.stats, "--stats"},
                                {options.tune, "--tune"}};
@@ -101,8 +103,9 @@ void checkOutputs(const Plan &plan, const Options &options) {
                                      output.is, same->is));
     else
       try {
+        bool isSaved = output.is.starts_with("--save");
         if (std::string why = findObstacle(output.path, /*replaced=*/output.is != "--log",
-                                           output.is == "--save" ? Devices::Refused : Devices::WrittenTo);
+                                           isSaved ? Devices::Refused : Devices::WrittenTo);
             !why.empty())
           problems.push_back(fmt::format("{}: error: cannot be written: {}", output.path, why));
       } catch (const Rejected &problem) {

@@ -21,12 +21,15 @@ std::string describeTime(double seconds) {
                       : fmt::format("{}:{:02}:{}", whole / 3600, whole / 60 % 60, rest);
 }
 
-LogRecord recordOf(const StepResult &r, uint64_t tokensOfSample) {
+/// `productSeconds`: of the plan.
+LogRecord recordOf(const StepResult &r, uint64_t tokensOfSample, double productSeconds) {
   LogRecord record{.step = r.step, .isEvaluation = false, .fields = {}};
   record.add("loss", r.loss), record.add("grad_norm", r.norm), record.add("lr", r.learningRate);
   record.add("seconds", r.seconds), record.add("samples_per_second", r.samplesPerSecond);
   if (tokensOfSample > 0)
     record.add("tokens_per_second", r.samplesPerSecond * (double)tokensOfSample);
+  if (productSeconds > 0)
+    record.add("mfu", productSeconds / r.seconds);
   if (r.checkpointSeconds > 0)
     record.add("checkpoint_seconds", r.checkpointSeconds);
   if (r.scale) {
@@ -45,7 +48,8 @@ const std::vector<std::string> &metricsOf(const Plan &plan) {
 } // namespace
 
 Progress::Progress(const Plan &plan, const Options &options)
-    : log(options.log, !options.resume.empty(), metricsOf(plan)), bar(isatty(STDERR_FILENO)) {
+    : file(options.log, !options.resume.empty(), metricsOf(plan)), productSeconds(plan.product_seconds),
+      bar(isatty(STDERR_FILENO)), showsData(!options.generate) {
   if (!options.tensorboard.empty())
     charts.emplace(options.tensorboard);
 }
@@ -54,7 +58,7 @@ Progress::~Progress() { clearBar(); }
 
 void Progress::checkWritten() const {
   results.check();
-  log.check();
+  file.check();
   if (charts)
     charts->check();
 }
@@ -66,21 +70,22 @@ void clearBar() {
 
 void Progress::begin(const Data &data, uint64_t before, uint64_t count) {
   done = before, steps = count;
-  log.begin(done);
+  file.begin(done);
   if (charts)
     charts->begin(done);
   if (!data.tokenStream())
     return;
   const TokenStream &stream = *data.tokenStream();
   tokensOfSample = stream.length();
-  results.write(fmt::format("data: {}\n", data.describe()));
+  if (showsData)
+    results.write(fmt::format("data: {}\n", data.describe()));
   if (done == 0)
-    log.writeLine(fmt::format("{{\"data\":{{\"rows\":{},\"row_tokens\":{},\"files\":{},\"tokens_left\":{}}}}}\n",
-                              data.rows(), stream.length(), stream.fileCount(), stream.tokensLeft()));
+    file.writeLine(fmt::format("{{\"data\":{{\"rows\":{},\"row_tokens\":{},\"files\":{},\"tokens_left\":{}}}}}\n",
+                               data.rows(), stream.length(), stream.fileCount(), stream.tokensLeft()));
 }
 
 void Progress::record(const LogRecord &record) {
-  log.write(record);
+  file.write(record);
   if (charts)
     charts->write(record);
 }
@@ -93,13 +98,15 @@ void Progress::show(const StepResult &r) {
                                   r.loss, norm, r.learningRate, r.samplesPerSecond);
   if (tokensOfSample > 0)
     shown += fmt::format("  {:.4g} tokens/s", r.samplesPerSecond * (double)tokensOfSample);
+  if (productSeconds > 0)
+    shown += fmt::format("  mfu {:.3g} %", 100 * productSeconds / r.seconds);
   if (r.scale) {
     shown += fmt::format("  scale {:.9g}", r.scale->factor);
     if (r.scale->isSkipped)
       shown += fmt::format("  skipped, {} so far", r.scale->skipped);
   }
   results.write(shown + "\n");
-  record(recordOf(r, tokensOfSample));
+  record(recordOf(r, tokensOfSample, productSeconds));
   seconds += r.seconds;
   if (bar)
     showBar(r.step);

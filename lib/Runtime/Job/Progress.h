@@ -41,6 +41,8 @@ public:
   void begin(const Data &data, uint64_t done, uint64_t count);
   void show(const StepResult &result);
   void show(const EvaluationResult &result);
+  void log(const std::string &line) { file.writeLine(line); }
+  void print(const std::string &text) { results.write(text); }
 
   /// Throws Rejected where a line, or one of the log, could not be written. That was said when it happened; training
   /// went on.
@@ -50,14 +52,15 @@ private:
   void record(const LogRecord &record);
   void showBar(uint64_t step) const;
 
-  Log log;
+  Log file;
   std::optional<TensorBoard> charts;
   Lines results{"standard output", stdout};
   uint64_t done = 0, steps = 0; ///< by runs before this; of the run
   uint64_t tokensOfSample = 0;  ///< 0: the data are no stream of tokens
   double seconds = 0;           ///< of the steps of this run
+  const double productSeconds;  ///< of a step, at the device's rate; 0: it is not known
   std::string lastEvaluation;   ///< for the bar
-  const bool bar;
+  const bool bar, showsData; ///< what is generated stands on the standard output alone
 };
 
 } // namespace xlc::runtime

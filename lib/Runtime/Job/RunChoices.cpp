@@ -3,6 +3,7 @@
 
 #include "Outputs.h"
 #include "Plan/PlannedSchedule.h"
+#include "xlc/Runtime/States.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +26,7 @@ RateSchedule scheduleOfRun(const Plan &plan, uint64_t steps) {
 }
 
 uint64_t countSteps(const Plan &plan, const Options &options, const Data &data, const RunProgress &done) {
-  if (options.evaluates)
+  if (options.evaluates || options.generate)
     return done.step;
   uint64_t rows = 0;
   if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
@@ -56,13 +57,34 @@ DataChoice choiceOfRun(const Plan &plan, const Options &options, const Resumptio
 std::unique_ptr<const Data> openValidation(const Plan &plan, const Options &options) {
   const plan::EvaluationT *given = plan.evaluation.get();
   if (options.evaluates && !given)
-    throw Rejected("error: --eval is for programs that evaluate: 'eval: {}' in the spec makes one");
+    throw Rejected("error: --eval and --predict are for programs that evaluate: 'eval: {}' in the spec makes one");
   bool isChosen = !options.validationFolder.empty() || !options.validationFiles.empty();
   if (isChosen && !given)
     throw Rejected("error: --validation is for programs that evaluate: 'eval: {}' in the spec makes one");
-  if (!given || (!options.evaluates && given->every_steps == 0 && !given->by_epoch))
+  if (!given || options.generate || (!options.evaluates && given->every_steps == 0 && !given->by_epoch))
     return nullptr;
   return std::make_unique<const Data>(plan, validationChoiceOf(options), Scan::Small, plan::Purpose::evaluate);
+}
+
+std::unique_ptr<Predictions> openPredictions(const Plan &plan, const Options &options, const Data *validation) {
+  return options.predictions.empty() ? nullptr
+                                     : std::make_unique<Predictions>(plan, options.predictions, validation->rows());
+}
+
+void checkNorms(const World &world, const Options &options) {
+  if (options.logNorms > 0 && world.isWired())
+    throw Rejected("error: --log-norms is for ranks of one host: rank 0 does not see the norms of others");
+  if (options.logNorms > 0 && options.log.ends_with(".csv"))
+    throw Rejected(fmt::format("error: --log-norms writes lines of JSON, and --log {} is a table: run.jsonl would do",
+                               options.log));
+}
+
+void checkAverage(const Plan &plan, const Options &options) {
+  bool isKept = std::ranges::any_of(plan.states, [](const auto &row) {
+    return row->kind == plan::StateKind::Optimizer && row->name == kAverageState;
+  });
+  if (!options.saveAverage.empty() && !isKept)
+    throw Rejected("error: --save-ema is for programs that keep an average: 'ema: {}' in the spec makes one");
 }
 
 SavedData describeOfRun(const Plan &plan, const Options &options, const Data &data, const Resumption &resumption) {

@@ -4,6 +4,7 @@
 
 #include "Embedded.h"
 #include "Files/Parameters.h"
+#include "Predictions.h"
 #include "Resumption.h"
 #include "World.h"
 
@@ -33,6 +34,15 @@ DataChoice choiceOfRun(const Plan &plan, const Options &options, const Resumptio
 
 /// What the run evaluates on; null where it does not evaluate. Throws Rejected.
 std::unique_ptr<const Data> openValidation(const Plan &plan, const Options &options);
+
+/// What it writes of the model's outputs for these rows; null where it writes none. Throws Rejected.
+std::unique_ptr<Predictions> openPredictions(const Plan &plan, const Options &options, const Data *validation);
+
+/// Throws Rejected where norms of parameters cannot be logged.
+void checkNorms(const World &world, const Options &options);
+
+/// Throws Rejected where an average is to be saved that the plan does not keep.
+void checkAverage(const Plan &plan, const Options &options);
 
 /// What the run is trained on, where it has checkpoints; throws Rejected where it is not what the run until then was.
 SavedData describeOfRun(const Plan &plan, const Options &options, const Data &data, const Resumption &resumption);

@@ -92,23 +92,42 @@ void Speaker::judge(const StepResult &result) {
   else if (overflows)
     return;
   failure = fmt::format("error: step {}: {}", result.step, why);
-  Request::raise(world.request().isSpoiled, 1);
-  Request::raise(world.request().lastStep, result.step);
+  endBehind(result.step);
+}
+
+void Speaker::spoil(uint64_t step) {
+  if (failure.empty())
+    failure = fmt::format("error: step {}: a value is not finite", step);
+  endBehind(step);
+}
+
+void Speaker::endBehind(uint64_t step) {
+  Request::raise(world.request().isSpoiled, step);
+  Request::raise(world.request().lastStep, step);
+}
+
+std::string Speaker::placeOf(const std::string &path) const {
+  bool isKept = !failure.empty() && !path.empty() && std::filesystem::exists(path); // it is perhaps of a better run
+  return isKept ? fmt::format("{}.step-{}", path, shown) : path;
 }
 
 Exit Speaker::finish(const InitialValues &values, const ReadArena &read, std::vector<OutsideBytes> outside) {
-  std::string path = options.save;
-  if (!failure.empty() && !path.empty() && std::filesystem::exists(path))
-    path += fmt::format(".step-{}", shown); // what is there is perhaps of a better run
+  const std::pair<std::string, Saved> saved[] = {{placeOf(options.save), Saved::All},
+                                                 {placeOf(options.saveTrained), Saved::Trained},
+                                                 {placeOf(options.saveAverage), Saved::Average}};
+  std::string saves;
+  for (const auto &[path, which] : saved)
+    if (!path.empty())
+      saves += fmt::format("{} {}", saves.empty() ? ", saves" : " and", path);
   if (!failure.empty() || shown < steps)
     clearBar();
   if (!failure.empty())
     say(failure);
-  if (failure.empty() ? shown < steps : !path.empty())
-    say(fmt::format("stopped after step {}{}{}", shown, failure.empty() ? "" : ", which was skipped",
-                    path.empty() ? "" : ", saves " + path));
-  if (!path.empty())
-    saveParameters(plan, values, read, path);
+  if (failure.empty() ? shown < steps : !saves.empty())
+    say(fmt::format("stopped after step {}{}{}", shown, failure.empty() ? "" : ", which was skipped", saves));
+  for (const auto &[path, which] : saved)
+    if (!path.empty())
+      saveParameters(plan, which, values, read, path);
   UsedResources used{.steps = ran - before, .outside = std::move(outside)};
   std::vector<RankTrace> traces;
   for (int rank = 0; rank < (int)rankCount(plan); ++rank) {

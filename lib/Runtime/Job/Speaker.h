@@ -28,13 +28,23 @@ public:
   /// Of an evaluation, which `judge` has judged.
   void showEvaluation(const EvaluationResult &result, const Judge &judge);
 
+  /// Of a step in which a value is not finite, whatever its loss is: the job ends after it.
+  void spoil(uint64_t step);
+  /// A line of the log that is no record of a step.
+  void log(const std::string &line) { progress.log(line); }
+  /// Text as it is, on the standard output.
+  void print(const std::string &text) { progress.print(text); }
+
   /// When all ranks have ended: saves, writes reports, compares with the plan. Throws Rejected where something could
   /// not be written. `values`: what parameters began with. `outside`: of rank 0's device.
   Exit finish(const InitialValues &values, const ReadArena &read, std::vector<OutsideBytes> outside);
 
 private:
+  /// Where a file of parameters is written: a run that has failed leaves one that is there as it is.
+  std::string placeOf(const std::string &path) const;
   /// Lets the job end after this step where its numbers are of no use.
   void judge(const StepResult &result);
+  void endBehind(uint64_t step);
 
   const World &world;
   const Plan &plan;

@@ -28,18 +28,24 @@ const char *kindOf(plan::Action action) {
 
 /// Whether the plan has what an event is of. What another process has kept is its own.
 bool isPlanned(const Plan &plan, int rank, const TraceEvent &event) {
-  const auto &steps = trainingProgramOf(plan, rank).steps;
+  const plan::ProgramT *program = findProgram(plan, event.purpose, stageOf(plan, rank));
+  if (!program)
+    return false;
+  const auto &steps = program->steps;
   if (event.action >= steps.size() || event.call < 0)
     return event.action < steps.size();
   const plan::RunT *run = steps[event.action]->action.AsRun();
   return run && (size_t)event.call < plan.functions[run->function]->calls.size();
 }
 
-/// Name and kind of an event, from the plan.
-std::pair<const std::string &, const char *> describe(const Plan &plan, int rank, const TraceEvent &event) {
-  const plan::StepT &action = *trainingProgramOf(plan, rank).steps[event.action];
+/// Name and kind of an event, from the plan. Actions of an evaluation are told from those of training.
+std::pair<std::string, const char *> describe(const Plan &plan, int rank, const TraceEvent &event) {
+  const plan::StepT &action = *programOf(plan, event.purpose, rank).steps[event.action];
   if (event.call < 0)
-    return {action.label, kindOf(action.action.type)};
+    return {event.purpose == plan::Purpose::train
+                ? action.label
+                : fmt::format("{}: {}", plan::EnumNamePurpose(event.purpose), action.label),
+            kindOf(action.action.type)};
   const plan::CallT &call = *plan.functions[action.action.AsRun()->function]->calls[event.call];
   return {call.name, call.exchange ? "collective" : "call"};
 }

@@ -8,6 +8,7 @@
 #include "Device/Executor.h"
 #include "Device/Target.h"
 #include "Fabric/Waiter.h"
+#include "ParameterNorms.h"
 #include "Progress.h"
 #include "Whereabouts.h"
 
@@ -47,8 +48,9 @@ struct Inquiry {
 
 class World {
 public:
-  /// Reserves for traces of `traceSteps` steps. `wire` leads to ranks on other hosts, if there are any.
-  World(const Plan &plan, const Target &target, uint64_t traceSteps, Wire *wire = nullptr);
+  /// Reserves for traces of `traceSteps` steps, and where `hasNorms` for norms of parameters. `wire` leads to ranks on
+  /// other hosts, if there are any.
+  World(const Plan &plan, const Target &target, uint64_t traceSteps, bool hasNorms = false, Wire *wire = nullptr);
 
   /// Memory of this process alone, in which ranks are threads.
   void provide() { commons.provide(); }
@@ -64,6 +66,8 @@ public:
   Board &board() const { return commons.at(boardPlace); }
   RankReport &reportOf(int rank) const { return commons.at(reports, rank); }
   Pulse *pulses() const { return whereabouts.pulses(); }
+  /// The first of a rank's norms, as the plan's parameters.
+  ParameterNorm *normsOf(int rank) const { return &commons.at(norms, (uint64_t)rank * plan.parameters.size()); }
   bool isTraced() const { return eventsPerRank > 0; }
   RankTrace traceOf(int rank) const;
 
@@ -104,6 +108,7 @@ private:
   const Piece<Board> boardPlace;
   const Piece<Inquiry> inquiryPlace; ///< where devices are not this host's processors
   const Piece<RankReport> reports;
+  const Piece<ParameterNorm> norms;
   const Piece<std::atomic<uint64_t>> eventCounts;
   const Piece<TraceEvent> events;
 

@@ -100,11 +100,24 @@ void CallChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
     for (const plan::Operand &operand : *operands)
       require(operand.slot() < function.slots, "{} uses slot {} of {}", what, operand.slot(), function.slots);
   if (call.exchange)
-    return checkExchange(call, what);
-  if (call.kernel >= plan.kernels.size())
-    return require(false, "{} runs kernel {} of {}", what, call.kernel, plan.kernels.size());
-  if (problems.empty())
+    checkExchange(call, what);
+  else if (call.kernel >= plan.kernels.size())
+    require(false, "{} runs kernel {} of {}", what, call.kernel, plan.kernels.size());
+  else if (problems.empty())
     checkLibraryCall(call, *plan.kernels[call.kernel]);
+  if (!problems.empty())
+    return;
+  checkViews(call.ins.size(), call.in_views, call.in_bytes, what);
+  checkViews(call.outs.size(), call.out_views, call.out_bytes, what);
+}
+
+/// A tensor lies within the bytes that the call may touch. Views were checked before.
+void CallChecker::checkViews(size_t operands, const std::vector<uint32_t> &views, const std::vector<uint64_t> &bytes,
+                             const std::string &what) {
+  require(views.size() == operands, "{} has {} tensors of {} operands", what, views.size(), operands);
+  for (size_t i = 0; i < std::min(views.size(), bytes.size()); ++i)
+    require(views[i] < plan.views.size() && spanOf(*plan.views[views[i]]) <= bytes[i],
+            "{} has an operand of {} bytes, which is not view {} of {}", what, bytes[i], views[i], plan.views.size());
 }
 
 /// A collective of the ranks of a stage, from one operand to another.

@@ -151,6 +151,8 @@ void ProgramChecker::checkStep(const plan::StepT &step) {
     checkBegin(*begin, what);
   } else if (const auto *load = action.AsLoad()) {
     checkLoad(*load, what);
+  } else if (const auto *store = action.AsStore()) {
+    checkStore(*store, what);
   } else if (const auto *run = action.AsRun()) {
     checkRun(*run, what);
   } else if (const auto *exchange = action.AsExchange()) {
@@ -194,6 +196,21 @@ void ProgramChecker::checkLoad(const plan::LoadT &load, const std::string &label
     }
     const plan::InputT &input = *plan.inputs[load.inputs[i]];
     checkPlace(&load.places[i], (Quantity)rowsOf(plan, input) * rowElements(input) * bytesOf(input.element), label);
+  }
+}
+
+void ProgramChecker::checkStore(const plan::StoreT &store, const std::string &label) {
+  require(store.outputs.size() == store.places.size(), "{} has outputs without places", label);
+  require(store.micro_batch < plan.micro_batches, "{} stores micro-batch {} of {}", label, store.micro_batch,
+          plan.micro_batches);
+  require(program.purpose == plan::Purpose::evaluate, "{} is in a step that trains", label);
+  for (size_t i = 0; i < std::min(store.outputs.size(), store.places.size()); ++i) {
+    if (store.outputs[i] >= plan.outputs.size()) {
+      require(false, "{} stores output {} of {}", label, store.outputs[i], plan.outputs.size());
+      continue;
+    }
+    const plan::OutputT &output = *plan.outputs[store.outputs[i]];
+    checkPlace(&store.places[i], (Quantity)plan.micro * sampleElements(output) * bytesOf(output.element), label);
   }
 }
 

@@ -61,6 +61,11 @@ public:
         const plan::InputT &input = *plan.inputs[load->inputs[i]];
         add(load->places[i], rowsOf(plan, input) * rowElements(input) * bytesOf(input.element), true);
       }
+    } else if (const auto *store = action.AsStore()) {
+      for (size_t i = 0; i < store->outputs.size(); ++i) {
+        const plan::OutputT &output = *plan.outputs[store->outputs[i]];
+        add(store->places[i], plan.micro * sampleElements(output) * bytesOf(output.element), false);
+      }
     } else if (const auto *run = action.AsRun()) {
       addRun(*run);
     } else if (const auto *exchange = action.AsExchange()) {

@@ -25,6 +25,8 @@ void TableChecker::checkSizes() {
   require(plan.gpu.empty() || !plan.overlap, "threads for the streams of a GPU");
   require(plan.alignment >= 1 && plan.alignment <= 1 << 20 && (plan.alignment & (plan.alignment - 1)) == 0,
           "an alignment of {}", plan.alignment);
+  require(plan.product_seconds >= 0 && std::isfinite(plan.product_seconds), "products that take {} s",
+          plan.product_seconds);
   require(!plan.traffic.empty(), "no traffic");
   for (const auto &traffic : plan.traffic)
     require(traffic->axis <= plan::Axis::MAX, "traffic of an unknown axis");
@@ -102,6 +104,10 @@ void TableChecker::checkStorage() {
   checkOverlaps();
   for (const auto &input : plan.inputs)
     checkInput(*input);
+  for (const auto &output : plan.outputs)
+    checkOutput(*output);
+  for (size_t i = 0; i < plan.views.size(); ++i)
+    checkView(*plan.views[i], i);
   checkDataset(plan.dataset.get());
   if (plan.evaluation) {
     checkDataset(plan.validation.get());
@@ -118,6 +124,32 @@ void TableChecker::checkInput(const plan::InputT &input) {
   require(!input.has_limit || input.limit >= 1, "input '{}' has ids of a table of {} rows", input.name, input.limit);
   require(isOfData(input) || (input.element == plan::Element::I64 && input.row_shape.empty()),
           "input '{}' holds numbers of samples and is of element type {}", input.name, (int)input.element);
+}
+
+/// No tensor is larger than an arena may be.
+void TableChecker::checkView(const plan::ViewT &view, size_t number) {
+  Quantity last = 0;
+  bool isGood = view.element <= plan::Element::MAX && view.sizes.size() == view.strides.size();
+  for (size_t d = 0; isGood && d < view.sizes.size(); ++d) {
+    isGood = view.strides[d] >= 0 && view.sizes[d] < kLargestArena;
+    last = std::min<Quantity>(last + (Quantity)view.sizes[d] * (Quantity)std::max<int64_t>(view.strides[d], 0),
+                              kLargestArena);
+  }
+  require(isGood && last < kLargestArena, "view {} is no tensor of an arena", number);
+}
+
+/// Its name is that of a file.
+void TableChecker::checkOutput(const plan::OutputT &output) {
+  Quantity elements = output.lines, limit = (int64_t)1 << 46;
+  for (uint64_t dim : output.shape)
+    elements = std::min<Quantity>(elements * dim, limit);
+  require(elements < limit && output.lines >= 1, "a sample of output '{}' is larger than any arena, or has no line",
+          output.name);
+  require(!output.name.empty() && output.name.find('/') == std::string::npos && output.name != "." &&
+              output.name != "..",
+          "output '{}' has no name that a file can have", output.name);
+  require(output.element <= plan::Element::MAX && output.element != plan::Element::BF16,
+          "output '{}' has a type that no file of data has", output.name);
 }
 
 /// All inputs that read the stream have rows of one length.

@@ -92,4 +92,14 @@ std::vector<char> convert(plan::Element from, const void *elements, uint64_t cou
   return converted;
 }
 
+uint64_t spanOf(const plan::ViewT &view) {
+  uint64_t last = 0;
+  for (size_t d = 0; d < view.sizes.size(); ++d) {
+    if (view.sizes[d] == 0)
+      return 0;
+    last += (view.sizes[d] - 1) * (uint64_t)view.strides[d];
+  }
+  return (last + 1) * bytesOf(view.element);
+}
+
 } // namespace xlc::runtime

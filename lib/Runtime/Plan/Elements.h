@@ -15,6 +15,9 @@ namespace xlc::runtime {
 
 uint64_t bytesOf(plan::Element element);
 
+/// Bytes from the first element of a tensor to behind its last.
+uint64_t spanOf(const plan::ViewT &view);
+
 /// Whether ranks may add such elements up. Those of sixteen bits are summed as floats and rounded once.
 inline bool hasSum(plan::Element element) { return element <= plan::Element::MAX && element != plan::Element::I1; }
 

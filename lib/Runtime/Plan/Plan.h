@@ -48,6 +48,14 @@ inline uint64_t rowElements(const plan::InputT &input) {
   return count;
 }
 
+/// Elements that an output has of a sample.
+inline uint64_t sampleElements(const plan::OutputT &output) {
+  uint64_t count = output.lines;
+  for (uint64_t dim : output.shape)
+    count *= dim;
+  return count;
+}
+
 /// The name under which the data of an input are given.
 inline const std::string &dataName(const plan::InputT &input) {
   return input.whole_of.empty() ? input.name : input.whole_of;

@@ -50,6 +50,8 @@ private:
   void checkState(const plan::StateT &state, size_t number);
   void checkParameter(const plan::ParameterT &parameter);
   void checkInput(const plan::InputT &input);
+  void checkOutput(const plan::OutputT &output);
+  void checkView(const plan::ViewT &view, size_t number);
   void checkDataset(const plan::DatasetT *dataset);
   void checkEvaluation(const plan::EvaluationT &evaluation);
   /// Elements of a rank's piece; none where the layout is impossible.
@@ -79,6 +81,8 @@ private:
   void checkContract(const plan::ContractT &contract, const std::string &name);
   void checkCall(const plan::FunctionT &function, const plan::CallT &call);
   void checkExchange(const plan::CallT &call, const std::string &what);
+  void checkViews(size_t operands, const std::vector<uint32_t> &views, const std::vector<uint64_t> &bytes,
+                  const std::string &what);
   /// That an operand of `bytes` bytes has so many elements.
   void covers(const plan::CallT &call, uint64_t bytes, Quantity elements, plan::Element element);
   void checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel);
@@ -115,6 +119,7 @@ private:
   void checkBegin(const plan::BeginT &begin, const std::string &what);
   void checkRun(const plan::RunT &run, const std::string &label);
   void checkLoad(const plan::LoadT &load, const std::string &label);
+  void checkStore(const plan::StoreT &store, const std::string &label);
 
   const plan::ProgramT &program;
   const uint32_t stage; ///< its number

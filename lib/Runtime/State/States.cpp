@@ -39,6 +39,14 @@ std::optional<HeldState> findMoved(const Plan &plan, int rank, uint32_t bucket) 
   return master ? master : findRead(plan, rank, bucket);
 }
 
+std::optional<HeldState> findAverage(const Plan &plan, int rank, uint32_t bucket) {
+  auto isAverage = [](const plan::StateT &row) {
+    return row.kind == plan::StateKind::Optimizer && row.name == kAverageState;
+  };
+  std::optional<HeldState> average = findState(plan, rank, bucket, isAverage);
+  return average ? average : findMoved(plan, rank, bucket);
+}
+
 int findFirstHolder(const Plan &plan, uint32_t bucket) {
   uint32_t first = 0;
   while (!findRead(plan, (int)first, bucket))
@@ -63,6 +71,10 @@ BucketMember memberOf(const Plan &plan, const plan::ParameterT &parameter, int r
 
 const plan::StateT &rowOfRead(const Plan &plan, uint32_t bucket) {
   return **std::ranges::find_if(plan.states, [&](const auto &row) { return row->bucket == bucket && isRead(*row); });
+}
+
+bool isTrained(const Plan &plan, const plan::ParameterT &parameter) {
+  return !parameter.frozen && changesInUpdates(rowOfRead(plan, parameter.bucket));
 }
 
 bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter) {

@@ -27,6 +27,8 @@ void forEachState(const Plan &plan, int rank, const std::function<void(const Hel
 std::optional<HeldState> findRead(const Plan &plan, int rank, uint32_t bucket);
 /// The same as the optimizer moves them: the master, where there is one.
 std::optional<HeldState> findMoved(const Plan &plan, int rank, uint32_t bucket);
+/// Their average, or where there is none the same as findMoved.
+std::optional<HeldState> findAverage(const Plan &plan, int rank, uint32_t bucket);
 
 /// The first stage that holds a bucket, as the number of its first rank.
 int findFirstHolder(const Plan &plan, uint32_t bucket);
@@ -37,6 +39,9 @@ PieceShape shapeOf(const Plan &plan, const plan::ParameterT &parameter);
 
 /// The row of a bucket's parameters and running averages, as units read them; a plan that was checked has one.
 const plan::StateT &rowOfRead(const Plan &plan, uint32_t bucket);
+
+/// Whether the optimizer moves a parameter: it is neither frozen nor a running average.
+bool isTrained(const Plan &plan, const plan::ParameterT &parameter);
 
 /// Whether ranks hold of a parameter nothing but a rounded copy, which no step moves.
 bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter);

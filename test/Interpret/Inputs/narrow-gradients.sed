@@ -31,7 +31,7 @@ s/<6 \+ 0 \+ 12>/<6 + 0 + 6>/
 }
 /@update_w\(/,/return/ {
   s/%g: memref<3xf32>/%g: memref<3xbf16>/
-  s/: memref<3xf32>, memref<3xf32>, memref<5xf32>/: memref<3xf32>, memref<3xbf16>, memref<5xf32>/
+  s/: memref<3xf32>, memref<3xf32>, memref<6xf32>/: memref<3xf32>, memref<3xbf16>, memref<6xf32>/
 }
 /@k_update_w\(/,/\}/ {
   s/%g: tensor<3xf32>/%g: tensor<3xbf16>/

@@ -296,6 +296,23 @@ def Exec_LoadOp : Exec_ActionOp<"load",
   let hasVerifier = 1;
 }
 
+def Exec_StoreOp : Exec_ActionOp<"store",
+    (ins I64Attr:$micro_batch, StrArrayAttr:$outputs, Exec_PlaceArrayAttr:$places, TypeArrayAttr:$types),
+    "`micro` $micro_batch $outputs `from` $places $types",
+    declared = [{
+    /// Calls visit for each output.
+    void forEachOutput(::llvm::function_ref<void(::mlir::StringAttr name, PlaceAttr place,
+                                                 ::mlir::RankedTensorType type)> visit);
+  }]> {
+  let summary = "gives the host the rows that outputs of the model have of one micro-batch";
+  let description = [{
+    `types` are those of the values, contiguous at `places`. A run that wants no outputs leaves the action out.
+
+        exec.store micro 0 ["logits"] from [<3 + 0 + 0>] [tensor<2x32x50257xf32>]
+  }];
+  let hasVerifier = 1;
+}
+
 def Exec_RunOp : Exec_ActionOp<"run",
     (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places,
          BoolAttr:$first,

@@ -8,6 +8,11 @@
 // all micro-batches and ranks add up.
 //
 //   func.func @evaluate(parameters, inputs) -> (tensor<f64> {graph.sum = "loss_sum"}, tensor<i64> {graph.sum = "targets"})
+//
+// Behind them it may return outputs of the model, in rows of the micro-batch's samples: their dimension 0 is a multiple
+// of the micro-batch.
+//
+//   ... tensor<2x32x50257xf32> {graph.output = "logits"}
 #ifndef XLC_DIALECT_GRAPH_ENTRY_H
 #define XLC_DIALECT_GRAPH_ENTRY_H
 
@@ -49,9 +54,12 @@ public:
   /// of them, in their order.
   llvm::SmallVector<mlir::OpOperand *> getBuffers() const;
   llvm::SmallVector<mlir::OpOperand *> getGradients() const;
-  /// What one that evaluates returns, all of it; and the name of one of them.
+  /// The sums that one that evaluates returns, and the name of one of them.
   llvm::SmallVector<mlir::OpOperand *> getSums() const;
   mlir::StringAttr getSumName(mlir::OpOperand &value) const;
+  /// The outputs of the model that one that evaluates returns, and the name of one of them.
+  llvm::SmallVector<mlir::OpOperand *> getOutputs() const;
+  mlir::StringAttr getOutputName(mlir::OpOperand &value) const;
   /// The parameter to whose gradient a returned value contributes, or the buffer whose next value it is; null: neither.
   mlir::StringAttr getGradientName(mlir::OpOperand &value) const;
   mlir::StringAttr getBufferName(mlir::OpOperand &value) const;

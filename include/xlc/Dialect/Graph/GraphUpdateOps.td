@@ -58,24 +58,27 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
   let summary = "one update of a parameter and its optimizer state, as PyTorch defines it";
   let description = [{
     Element-wise, so a shard is updated like the whole. `kind` names a row of Optimizers.cpp, which has the formula, the
-    states and the hyper-parameters that the rule takes; those are attributes. `scalars` is a tensor of five, for all
+    states and the hyper-parameters that the rule takes; those are attributes. `scalars` is a tensor of six, for all
     parameters of a group, the numbers that include/xlc/Runtime/StepNumbers.h lists for one: [learning rate, factor on
-    the gradient (count ratio and clipping), 1 - beta1^t, sqrt(1 - beta2^t), 1 where the step is applied], t being the
-    number of the step. Where the last is 0, the parameter and its states stay as they are, whatever the gradient is.
-    With `clip_value` no element of the gradient, once it has its factor, is larger than that in magnitude.
+    the gradient (count ratio and clipping), 1 - beta1^t, sqrt(1 - beta2^t), 1 where the step is applied, D], t being
+    the number of the step. Where the step is not applied, the parameter and its states stay as they are, whatever the
+    gradient is. With `clip_value` no element of the gradient, once it has its factor, is larger than that in magnitude.
+    With `ema_decay` the last state is an average of the parameter, which becomes D times itself and 1 - D times the new
+    parameter.
 
     Example:
 
     ```mlir
     %p1, %m1 = graph.optimizer_step sgd %p, %g, %scalars states %m {momentum = 0.9 : f64}
-        : (tensor<4xf32>, tensor<4xf32>, tensor<5xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+        : (tensor<4xf32>, tensor<4xf32>, tensor<6xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
     ```
   }];
   let arguments = (ins StrAttr:$kind, Graph_Float:$param, Graph_Float:$grad,
       Graph_Float:$scalars, Variadic<Graph_Float>:$states,
       DefaultValuedAttr<F64Attr, "0.0">:$beta1, DefaultValuedAttr<F64Attr, "0.0">:$beta2,
       DefaultValuedAttr<F64Attr, "0.0">:$eps, DefaultValuedAttr<F64Attr, "0.0">:$weight_decay,
-      DefaultValuedAttr<F64Attr, "0.0">:$momentum, OptionalAttr<F64Attr>:$clip_value);
+      DefaultValuedAttr<F64Attr, "0.0">:$momentum, OptionalAttr<F64Attr>:$clip_value,
+      OptionalAttr<F64Attr>:$ema_decay, OptionalAttr<I64Attr>:$ema_start);
   let results = (outs Graph_Float:$new_param, Variadic<Graph_Float>:$new_states);
   let assemblyFormat = "custom<Keyword>($kind) $param `,` $grad `,` $scalars (`states` $states^)? attr-dict `:` functional-type(operands, results)";
   let extraClassDeclaration = [{

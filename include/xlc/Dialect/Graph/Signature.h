@@ -7,11 +7,15 @@
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
+#include "xlc/Runtime/States.h"
 
 namespace xlc::graph {
 
 /// On a result of an entry that evaluates: the name of the sum that it is (Entry.h).
 inline constexpr llvm::StringLiteral kSum = "graph.sum";
+/// On a result of an entry that evaluates: the name of the model's output that it is, of whose rows the micro-batch has
+/// some (Entry.h).
+inline constexpr llvm::StringLiteral kOutput = "graph.output";
 
 /// The functions of a module by what they compute; null where it has none.
 ///
@@ -37,6 +41,10 @@ inline std::string nameState(llvm::StringRef parameter, llvm::StringRef state) {
   return (parameter + "/" + state).str();
 }
 inline llvm::StringRef getOwnerOf(llvm::StringRef state) { return state.rsplit('/').first; }
+
+/// The state that is an average of its parameter: it begins as the parameter, and is f32 whatever others are.
+inline constexpr llvm::StringRef kAverage{runtime::kAverageState.data(), runtime::kAverageState.size()};
+inline bool isAverage(llvm::StringRef state) { return state.rsplit('/').second == kAverage; }
 
 /// What an argument of one of them is: a parameter, an input, a state.
 class Argument {
@@ -96,6 +104,8 @@ public:
   mlir::StringAttr getBuffer() const { return get(kBuffer); }
   /// Of an entry that evaluates: the name of the sum, or null.
   mlir::StringAttr getSum() const { return get(kSum); }
+  /// Of an entry that evaluates: the name of the output, or null.
+  mlir::StringAttr getOutput() const { return get(kOutput); }
   /// Of @update: the name of the parameter or state, or null.
   mlir::StringAttr getParameter() const { return get(kParam); }
   mlir::StringAttr getState() const { return get(kState); }

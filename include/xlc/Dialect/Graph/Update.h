@@ -8,7 +8,7 @@
 namespace xlc::graph {
 
 /// Module attribute: an array of dictionaries (kind, each HyperParameter by its name, and where gradients are clipped
-/// element by element `clip_value`).
+/// element by element `clip_value`, where an average of the parameters is kept `ema_decay` and `ema_start`).
 inline constexpr llvm::StringLiteral kGroups = "graph.groups";
 
 using runtime::StepNumber;
@@ -16,10 +16,17 @@ using runtime::StepNumber;
 /// Parameters that are updated alike: a view of one dictionary of `graph.groups`.
 class OptimizerGroup {
 public:
+  /// A running average of the parameters (graph.optimizer_step).
+  struct Average {
+    double decay;
+    int64_t start; ///< until behind this step it is the parameters
+  };
+
   explicit OptimizerGroup(mlir::DictionaryAttr attributes) : attributes(attributes) {}
   /// What the spec says, as such a dictionary.
   static mlir::DictionaryAttr get(mlir::MLIRContext *context, const Optimizer &rule, const HyperParameters &group,
-                                  const HyperParameters &own, std::optional<double> clipValue);
+                                  const HyperParameters &own, std::optional<double> clipValue,
+                                  std::optional<Average> average);
   /// Fails where `attribute` is no such dictionary.
   static llvm::LogicalResult verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                                     mlir::Attribute attribute);
@@ -30,7 +37,9 @@ public:
   double get(HyperParameter which) const;
   /// The magnitude that no element of a gradient exceeds, once it has its factor; none: it may have any.
   std::optional<double> getClipValue() const;
-  /// Names of the states that each parameter of the group has.
+  /// None: no average is kept.
+  std::optional<Average> getAverage() const;
+  /// Names of the states that each parameter of the group has: those of the rule, then the average.
   llvm::SmallVector<llvm::StringRef> getStateNames() const;
   /// The update of one parameter, or of a piece of it.
   OptimizerStepOp createStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value param, mlir::Value grad,
@@ -87,13 +96,16 @@ public:
   Update(Formula &formula, OptimizerStepOp op);
 
   Replaced param;
-  Term gradient; ///< with its factor (count and clip_norm), or clipped to clip_value behind it
-  llvm::SmallVector<Replaced, 2> states;
+  Term gradient;                         ///< with its factor (count and clip_norm), or clipped to clip_value behind it
+  llvm::SmallVector<Replaced, 2> states; ///< of the rule
+  std::optional<Replaced> average;
   Term rate; ///< the learning rate
 
   /// 1 - beta1^t and sqrt(1 - beta2^t), t being the number of the step, from 1.
   Term getCorrection1() const { return getNumber(StepNumber::Correction1); }
   Term getCorrection2() const { return getNumber(StepNumber::Correction2); }
+  /// Behind the rule's formula: what the average becomes, where there is one.
+  void moveAverage();
   double get(HyperParameter which) const;
 
 private:

@@ -101,6 +101,8 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
     mlir::Type getTypeOfUpdated();
     mlir::Type getTypeOfGradients();
     mlir::Type getTypeOfStates();
+    /// The same of one state: an average of the parameters is f32.
+    mlir::Type getTypeOfState(llvm::StringRef name);
     /// Of gradients as they cross ranks.
     mlir::Type getTypeOnWire();
     /// Bytes of so many elements of the parameters, as units read them, or of the gradients.
@@ -178,6 +180,19 @@ def Sched_RunOp : Sched_Action<"run", [Sched_MicroBatchAction]> {
     $function $unit `micro` $micro_batch `(` $values `)` (`sites` $sites^)? `params` $params `stores` $stores
     `accumulate` $accumulate (`role` $role^)? attr-dict `:` functional-type($values, $outs)
   }];
+  let hasVerifier = 1;
+}
+
+def Sched_StoreOp : Sched_Action<"store", [Sched_MicroBatchAction]> {
+  let summary = "gives the host the rows that outputs of the model have of one micro-batch of this rank";
+  let description = [{
+    Rows are counted as `sched.load` counts them; of each sample a value has as many as its dimension 0 is a multiple of
+    the micro-batch. Ranks that differ only in tp have the same values.
+
+        sched.store micro 0 (%logits) as ["logits"] : tensor<2x32x50257xf32>
+  }];
+  let arguments = (ins I64Attr:$micro_batch, Variadic<AnyRankedTensor>:$values, StrArrayAttr:$outputs);
+  let assemblyFormat = "`micro` $micro_batch `(` $values `)` `as` $outputs attr-dict `:` type($values)";
   let hasVerifier = 1;
 }
 

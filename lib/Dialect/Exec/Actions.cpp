@@ -1,0 +1,126 @@
+// The actions of the `exec` dialect: what each says of itself.
+#include "xlc/Dialect/Exec/Exec.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace xlc::exec;
+using xlc::dist::CollectiveKind;
+
+void BeginOp::forEachNumber(llvm::function_ref<void(runtime::StepNumber, PlaceAttr)> visit) {
+  if (!getNumbers())
+    return;
+  for (auto [name, place] : llvm::zip_equal(*getNumbers(), *getNumberPlaces()))
+    visit(*runtime::findStepNumber(cast<StringAttr>(name).getValue()), cast<PlaceAttr>(place));
+}
+
+void BeginOp::forEachWrite(llvm::function_ref<void(PlaceAttr, int64_t, int64_t)> visit) {
+  for (auto place : getPlaces().getAsRange<PlaceAttr>())
+    runtime::forEachHostNumberOfGroup([&](const runtime::StepNumberRow &row) {
+      visit(place, int64_t(runtime::offsetInGroup(row.number)), int64_t(runtime::bytesOf(row.type)));
+    });
+  forEachNumber([&](runtime::StepNumber number, PlaceAttr place) {
+    visit(place, 0, int64_t(runtime::bytesOf(runtime::rowOf(number).type)));
+  });
+}
+
+/// Numbers of a step are not divided among the ranks that share the program.
+LogicalResult BeginOp::verify() {
+  ArrayAttr names = getNumbersAttr(), places = getNumberPlacesAttr();
+  if (size_t named = names ? names.size() : 0, placed = places ? places.size() : 0; named != placed)
+    return emitOpError() << "names " << named << " numbers of the step and " << placed << " places for them";
+  auto isOfAllRanks = [](PlaceAttr place) { return place.getStride() == 0; };
+  for (auto [group, place] : llvm::enumerate(getPlaces().getAsRange<PlaceAttr>()))
+    if (!isOfAllRanks(place))
+      return emitOpError() << "has the numbers of optimizer group " << group << " at " << place
+                           << "; they are the same on all ranks, so that their place has no stride";
+  if (!names)
+    return success();
+  llvm::DenseSet<StringAttr> seen;
+  for (auto [name, place] : llvm::zip(names.getAsRange<StringAttr>(), places.getAsRange<PlaceAttr>())) {
+    if (!isOfAllRanks(place))
+      return emitOpError() << "has '" << name.getValue() << "' at " << place
+                           << "; it is the same on all ranks, so that its place has no stride";
+    std::optional<runtime::StepNumber> number = runtime::findStepNumber(name.getValue());
+    if (!number || runtime::rowOf(*number).owner != runtime::NumberOf::Step ||
+        runtime::rowOf(*number).writer != runtime::WrittenBy::Host)
+      return emitOpError() << "writes '" << name.getValue() << "', which is not a number that the host writes once";
+    if (!seen.insert(name).second)
+      return emitOpError() << "writes '" << name.getValue() << "' twice";
+  }
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  if (getInputs().size() == getPlaces().size())
+    return success();
+  return emitOpError() << "reads " << getInputs().size() << " inputs to " << getPlaces().size() << " places";
+}
+
+void StoreOp::forEachOutput(llvm::function_ref<void(StringAttr, PlaceAttr, RankedTensorType)> visit) {
+  for (auto [name, place, type] :
+       llvm::zip_equal(getOutputs().getAsRange<StringAttr>(), getPlaces().getAsRange<PlaceAttr>(),
+                       getTypes().getAsValueRange<TypeAttr>()))
+    visit(name, place, cast<RankedTensorType>(type));
+}
+
+LogicalResult StoreOp::verify() {
+  size_t outputs = getOutputs().size();
+  if (outputs == 0 || outputs != getPlaces().size() || outputs != getTypes().size())
+    return emitOpError() << "stores " << outputs << " outputs of " << getTypes().size() << " types from "
+                         << getPlaces().size() << " places";
+  for (Type type : getTypes().getAsValueRange<TypeAttr>())
+    if (!isa<RankedTensorType>(type))
+      return emitOpError() << "stores an output of " << type << ", which is not a tensor";
+  return success();
+}
+
+/// How many places the function takes is the gate's (VerifyPlacement), which reads its slots.
+LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getFunctionAttr()))
+    return emitOpError() << "runs '" << getFunction() << "', which is not a function of the module";
+  return success();
+}
+
+Exchange ExchangeOp::getExchange() {
+  return {.kind = getKind(),
+          .group = getGroup(),
+          .element = getType(),
+          .outer = 1,
+          .chunk = int64_t(getCount()),
+          .accumulate = getAccumulate(),
+          .wire = getWire().value_or(Type())};
+}
+
+LogicalResult ExchangeOp::verify() {
+  Type type = getType();
+  bool isKnown = type.isF32() || type.isF64() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1) ||
+                 graph::isNarrow(type);
+  if ((int64_t)getCount() < 0 || !isKnown)
+    return emitOpError() << "is of " << (int64_t)getCount() << " elements of " << type;
+  bool sums = getKind() == CollectiveKind::all_reduce || getKind() == CollectiveKind::reduce_scatter;
+  if (getWire() && !(sums && type.isF32() && graph::isNarrow(*getWire())))
+    return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " of " << type << " as " << *getWire()
+                         << "; only sums of f32 cross in sixteen bits";
+  if (getAccumulate() && getKind() != CollectiveKind::reduce_scatter)
+    return emitOpError() << "adds the result of an " << stringifyCollectiveKind(getKind())
+                         << "; only a reduce_scatter is added to what is there";
+  if (!getGroup().getStages().empty() && getKind() != CollectiveKind::all_reduce)
+    return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " over " << getGroup()
+                         << "; only an all_reduce is done over several stages";
+  return success();
+}
+
+static LogicalResult verifyBytes(Operation *op, int64_t bytes) {
+  return bytes >= 0 ? success() : op->emitOpError() << "is of " << bytes << " bytes";
+}
+LogicalResult ReleaseOp::verify() { return verifyBytes(*this, getBytes()); }
+
+static LogicalResult verifyTransfer(Transfer op) {
+  if (int64_t(op.getMessage()) >= 0 && int64_t(op.getPeer()) >= 0)
+    return verifyBytes(op, op.getBytes());
+  return op->emitOpError() << "is message " << int64_t(op.getMessage()) << " with stage " << int64_t(op.getPeer())
+                           << "; both count from 0";
+}
+LogicalResult SendOp::verify() { return verifyTransfer(*this); }
+LogicalResult ReceiveOp::verify() { return verifyTransfer(*this); }

@@ -1,0 +1,73 @@
+// The first value of a step that is not finite. Each call, message and load of the step is observed on all ranks; the
+// result that comes first in StepOrder.h is told:
+//
+//     step 3, rank 1, micro-batch 0, action 'layer[2] F', operation '/h.2/mlp/Exp' (kernel_7: exp, add): element [0, 3]
+//     of its result, F32 tensor 'layer[2] F//h.2/mlp/Exp', is inf; it read: tensor 'layer[2] F//h.2/mlp/Add', up to 112
+//
+// An infinite number is expected where the kernel has one among its constants, as the score of a key that is not seen,
+// or reads one that is not a trained parameter.
+#ifndef XLC_LIB_RUNTIME_JOB_EXAMINATION_H
+#define XLC_LIB_RUNTIME_JOB_EXAMINATION_H
+
+#include "Device/Observer.h"
+#include "Failure.h"
+#include "Files/Parameters.h"
+#include "NonFinite.h"
+#include "StepOrder.h"
+
+#include <map>
+#include <mutex>
+
+namespace xlc::runtime {
+
+class Examination : public Observer {
+public:
+  /// `memoryOf` gives the memory of the process's ranks; a `signal` that is not 0 ends it. All outlive it.
+  Examination(const Plan &plan, Request &request, const std::atomic<int> &signal,
+              std::function<RankMemory(int)> memoryOf);
+
+  /// Before a step is run again: a line that says so, and about how long it takes.
+  std::string announce(uint64_t step) const;
+  /// When all ranks have met behind a step: a line about the first value, from the rank that has it; where there is
+  /// none, from rank 0. From others nothing.
+  std::string describe(int rank, uint64_t step);
+
+  void call(const Position &at, const char *workspace, const std::function<void()> &run) override;
+  void exchange(const Position &at, const std::function<void()> &run) override;
+  void transfer(const Position &, const std::function<void()> &run) override { run(); }
+  void act(const Position &at, const std::function<void()> &run) override;
+
+private:
+  struct Tensor {
+    const plan::ViewT &view;
+    const plan::Place *place;
+    int64_t offset; ///< behind the place
+    NonFinite found;
+  };
+  class Reading;
+
+  const plan::ProgramT &programAt(const Position &at) const;
+  std::optional<uint64_t> keyOf(const Position &at) const;
+  void look(const Position &at, const plan::CallT &call, const std::function<void()> &run);
+  void note(const Position &at, uint64_t key, const std::string &what);
+  const plan::ParameterT *findParameter(const Position &at, const Tensor &tensor) const;
+  std::string describeOperand(const Position &at, const Tensor &tensor) const;
+  std::string nameOf(const Position &at, const Tensor &tensor) const;
+
+  const Plan &plan;
+  Request &request;
+  const std::atomic<int> &signal;
+  const std::function<RankMemory(int)> memoryOf;
+  std::vector<std::vector<Moment>> moments; ///< by stage, then action
+
+  std::mutex mutex;
+  struct Found {
+    uint64_t key;
+    std::string text;
+  };
+  std::map<int, Found> found; ///< by rank
+};
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,29 @@
+// The order of what ranks do in a step, as a person would tell it: micro-batch after micro-batch, forward before
+// backward, stage after stage. What comes earlier in it may be the cause of what comes later.
+#ifndef XLC_LIB_RUNTIME_JOB_STEPORDER_H
+#define XLC_LIB_RUNTIME_JOB_STEPORDER_H
+
+#include "Plan/Plan.h"
+
+namespace xlc::runtime {
+
+/// Where an action stands in that order, and the calls of all actions of its program before it.
+struct Moment {
+  uint64_t order, calls;
+};
+
+/// By the actions of a program that trains. A rank of a pipeline may have several stages of it, one behind the other:
+/// it then comes several times to a micro-batch, forward in the order of its stages and backward against it. What
+/// belongs to no micro-batch stands with the run that follows it where it gathers what that reads, else with the one
+/// before it.
+std::vector<Moment> momentsOf(const Plan &plan, const plan::ProgramT &program);
+
+/// One number that is smaller the earlier a call comes, of equal places the smaller the rank is.
+uint64_t keyOfPlace(uint64_t order, uint64_t call, int rank);
+
+/// Whether an action is a unit's run, of a micro-batch.
+bool isOfMicroBatch(const plan::StepT &step);
+
+} // namespace xlc::runtime
+
+#endif
