@@ -20,6 +20,7 @@ import traceback
 
 import adapters
 import cases
+import chargpt
 import charts
 import checkpoint_calls
 import checkpoint_launchers
@@ -118,7 +119,7 @@ def main():
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
         checks += wrong_data.list_checks()
-        for room in (adapters, charts, dropout, ema, evaluation, examination, judged, metrics, norms, predictions, gpus, failing_calls, data, checkpoints, checkpoint_calls, power_cut, damaged, checkpoint_launchers, replicas):
+        for room in (chargpt, adapters, charts, dropout, ema, evaluation, examination, judged, metrics, norms, predictions, gpus, failing_calls, data, checkpoints, checkpoint_calls, power_cut, damaged, checkpoint_launchers, replicas):
             checks += room.list_checks(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first
