@@ -9,6 +9,7 @@ chargpt.onnx.data, which is removed again: chargpt.yaml draws them (`init: {from
 import pathlib
 import sys
 
+import onnx
 import torch
 import torch.nn.functional as F
 import xlc_export
@@ -53,6 +54,12 @@ def main(path):
     xlc_export.export(CharGpt().train(), (rows,), path, input_names=["characters"], output_names=["logits"],
                       dynamic_shapes=({0: "batch"},), reference=False, external_data=True)
     pathlib.Path(f"{path}.data").unlink()
+    model = onnx.load(path, load_external_data=False)
+    for each in model.graph.node:  # what xlc does not read
+        kept = [entry for entry in each.metadata_props if entry.key not in ("namespace", "pkg.torch.onnx.class_hierarchy")]
+        del each.metadata_props[:]
+        each.metadata_props.extend(kept)
+    onnx.save(model, path)
 
 
 if __name__ == "__main__":

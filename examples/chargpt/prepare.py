@@ -1,11 +1,13 @@
 """Splits a text into a part to train on and a part that is held out, and computes the loss of a table of pairs.
 
-    python3 prepare.py opticks.txt data      makes data/train.bin and data/validation.bin
+    python3 prepare.py opticks.txt.bz2 data      makes data/train.bin and data/validation.bin
 
-A token is a byte of the text: eight bits, below 128. The table (a bigram model) says how often each character follows each
-other one in the training part; its loss on the held-out part is what a model that reads more than one character has to beat.
+The text may be compressed, as that of the example is. A token is a byte of the text: eight bits, below 128. The table (a
+bigram model) says how often each character follows each other one in the training part; its loss on the held-out part is
+what a model that reads more than one character has to beat.
 """
 
+import bz2
 import collections
 import math
 import pathlib
@@ -27,8 +29,10 @@ def loss_of_pairs(train, validation):
 
 def main(source, folder):
     text = source.read_bytes()
+    if source.suffix == ".bz2":
+        text = bz2.decompress(text)
     if max(text) >= VOCABULARY:
-        sys.exit(f"{source} is no ASCII text: it has a byte {max(text)}")
+        sys.exit(f"{source} is not ASCII text: it has a byte {max(text)}")
     end = round(len(text) * (1 - HELD_OUT))
     parts = {"train": text[:end], "validation": text[end:]}
     folder.mkdir(parents=True, exist_ok=True)
