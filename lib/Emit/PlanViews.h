@@ -1,4 +1,5 @@
-// What a person who looks at a call needs of it: which tensors its operands are, and what its kernel computes.
+// Descriptions of calls in the plan, for messages of the runtime: the shape and strides of each operand, and the
+// operations of a kernel.
 #ifndef XLC_LIB_EMIT_PLANVIEWS_H
 #define XLC_LIB_EMIT_PLANVIEWS_H
 
@@ -12,7 +13,7 @@ class ViewTable {
 public:
   explicit ViewTable(plan::PlanT &plan) : plan(plan) {}
 
-  /// The number of the view that a value of memory is.
+  /// The number of the view of a memref value in `plan.views`; adds the view where it is new.
   uint32_t add(mlir::Value value);
 
 private:

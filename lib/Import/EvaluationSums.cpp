@@ -276,3 +276,17 @@ void xlc::onnx::assignUnitsLike(func::FuncOp trained, func::FuncOp evaluation) {
 bool xlc::onnx::addEvaluationSums(const Spec &spec, func::FuncOp forward, FileDiagnostics &diagnostics) {
   return Sums(spec, forward, diagnostics).add();
 }
+
+std::optional<SmallVector<Value>> xlc::onnx::findOutputs(const Model &model, const Spec &spec, Importer &importer,
+                                                         FileDiagnostics &diagnostics) {
+  SmallVector<Value> outputs;
+  auto complain = [&](const Twine &what) { diagnostics.error(spec, "eval.outputs", "eval.outputs has '" + what); };
+  for (const std::string &name : spec.eval->outputs)
+    if (!llvm::is_contained(model.outputs, name))
+      complain(name + "', which is not an output of the model; it has " + llvm::join(model.outputs, ", "));
+    else if (Value value = importer.values[name].value; value && value.getDefiningOp())
+      outputs.push_back(value);
+    else
+      complain(name + "', which does not depend on the data");
+  return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(outputs));
+}

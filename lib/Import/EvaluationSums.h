@@ -8,6 +8,7 @@
 #ifndef XLC_LIB_IMPORT_EVALUATIONSUMS_H
 #define XLC_LIB_IMPORT_EVALUATIONSUMS_H
 
+#include "Importer.h"
 #include "Loss.h"
 
 namespace xlc::onnx {
@@ -16,6 +17,11 @@ namespace xlc::onnx {
 /// parameters gathered, where training does it. What no node has, or the nodes of several units, is of the unit of its
 /// operands that comes last, else of the one of its readers that comes first.
 void assignUnitsLike(mlir::func::FuncOp trained, mlir::func::FuncOp evaluation);
+
+/// The values that eval.outputs names. None after a complaint: a name is not an output, or its value does not depend on
+/// the data.
+std::optional<llvm::SmallVector<mlir::Value>> findOutputs(const Model &model, const Spec &spec, Importer &importer,
+                                                          FileDiagnostics &diagnostics);
 
 /// Makes of @forward, whose passes have run, what an entry that evaluates returns. False after a complaint.
 bool addEvaluationSums(const Spec &spec, mlir::func::FuncOp forward, FileDiagnostics &diagnostics);

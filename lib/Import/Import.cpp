@@ -141,8 +141,10 @@ private:
     if (!loss)
       return {};
     finishFunction(module, cut(*loss, plan));
-    if (!returnOutputs(importer))
+    std::optional<SmallVector<Value>> outputs = findOutputs(model, spec, importer, diagnostics);
+    if (!outputs)
       return {};
+    returnBehind(*outputs, graph::kOutput, spec.eval->outputs);
     if (!runPasses(module) || !addEvaluationSums(spec, forward, diagnostics) || diagnostics.hasErrors())
       return {};
     forward.setName(graph::kEvaluate);
@@ -329,25 +331,6 @@ private:
       return findLossTerms(here, here, norms);
     return {{}, {}, LossObstacle{Obstacle::Fixed}};
   }
-
-  /// Outputs of the model that the spec wants are results of @evaluate, after loss and count.
-  bool returnOutputs(Importer &importer) {
-    SmallVector<Value> results;
-    for (const std::string &name : spec.eval->outputs)
-      if (!llvm::is_contained(model.outputs, name))
-        complainOfOutput("'" + Twine(name) + "', which is not an output of the model; it has " +
-                         llvm::join(model.outputs, ", "));
-      else if (Value value = importer.values[name].value; value && value.getDefiningOp())
-        results.push_back(value);
-      else
-        complainOfOutput("'" + name + "', which does not depend on the data");
-    if (diagnostics.hasErrors())
-      return false;
-    returnBehind(results, graph::kOutput, spec.eval->outputs);
-    return true;
-  }
-
-  void complainOfOutput(const Twine &what) { diagnostics.error(spec, "eval.outputs", "eval.outputs has " + what); }
 
   /// Makes `values` results of @forward, after those that it has, with an attribute each.
   void returnBehind(ArrayRef<Value> values, StringRef attribute, ArrayRef<std::string> names) {

@@ -179,13 +179,6 @@ void ProgramBuilder::translate(sched::LoadOp load) {
   act<exec::LoadOp>(load.getMicroBatch(), load.getInputs(), actions.getArrayAttr(places));
 }
 
-void ProgramBuilder::translate(sched::StoreOp store) {
-  SmallVector<Attribute> places = llvm::map_to_vector(
-      store.getValues(), [&](Value value) -> Attribute { return place(activations.find(value)->second); });
-  act<exec::StoreOp>(store.getMicroBatch(), store.getOutputs(), actions.getArrayAttr(places),
-                     actions.getTypeArrayAttr(store.getValues().getTypes()));
-}
-
 exec::PlaceAttr ProgramBuilder::parameter(Attribute name) {
   auto [symbol, index] = memberOf.find(name)->second;
   BucketMemory &bucket = buckets.find(symbol)->second;

@@ -184,6 +184,13 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
   runFunction(function, "scalars", places, true);
 }
 
+void ProgramBuilder::translate(sched::StoreOp store) {
+  SmallVector<Attribute> places = llvm::map_to_vector(
+      store.getValues(), [&](Value value) -> Attribute { return place(activations.find(value)->second); });
+  act<exec::StoreOp>(store.getMicroBatch(), store.getOutputs(), actions.getArrayAttr(places),
+                     actions.getTypeArrayAttr(store.getValues().getTypes()));
+}
+
 /// Where there is a master, it is what moves; what units read is rounded from it.
 void ProgramBuilder::translate(sched::UpdateOp update) {
   BucketMemory &bucket = memoryOf(update.getBucketAttr());

@@ -137,18 +137,21 @@ private:
   LogicalResult replay(Operation &op) {
     if (auto load = dyn_cast<exec::LoadOp>(op))
       return writeAll(load, load.getPlaces(), std::nullopt);
-    if (auto store = dyn_cast<exec::StoreOp>(op))
-      return readOutputs(store);
+    if (auto store = dyn_cast<exec::StoreOp>(op)) {
+      LogicalResult outcome = success();
+      store.forEachOutput([&](StringAttr, exec::PlaceAttr place, RankedTensorType type) {
+        outcome = failure(failed(outcome) || failed(readAt(&op, place, graph::getByteSize(type))));
+      });
+      return outcome;
+    }
     if (auto begin = dyn_cast<exec::BeginOp>(op))
       return writeNumbers(begin);
     if (auto run = dyn_cast<exec::RunOp>(op))
       return replayRun(run);
     if (auto exchange = dyn_cast<exec::ExchangeOp>(op))
       return move(exchange);
-    if (auto send = dyn_cast<exec::SendOp>(op)) {
-      FailureOr<Part> part = partAt(&op, send.getPlace(), send.getBytes());
-      return failed(part) ? failure() : read(&op, *part);
-    }
+    if (auto send = dyn_cast<exec::SendOp>(op))
+      return readAt(&op, send.getPlace(), send.getBytes());
     if (auto receive = dyn_cast<exec::ReceiveOp>(op))
       return writeAll(receive, ArrayAttr::get(op.getContext(), receive.getPlace()), receive.getBytes());
     if (auto release = dyn_cast<exec::ReleaseOp>(op))
@@ -156,28 +159,17 @@ private:
     return success();
   }
 
-  LogicalResult readOutputs(exec::StoreOp store) {
-    bool hasFailed = false;
-    store.forEachOutput([&](StringAttr, exec::PlaceAttr place, RankedTensorType type) {
-      if (hasFailed)
-        return;
-      FailureOr<Part> part = partAt(store, place, graph::getByteSize(type));
-      hasFailed = failed(part) || failed(read(store, *part));
-    });
-    return failure(hasFailed);
+  LogicalResult readAt(Operation *op, exec::PlaceAttr place, int64_t bytes) {
+    FailureOr<Part> part = partAt(op, place, bytes);
+    return failed(part) ? failure() : read(op, *part);
   }
 
   LogicalResult writeNumbers(exec::BeginOp begin) {
     bool hasFailed = false;
     begin.forEachWrite([&](exec::PlaceAttr place, int64_t offset, int64_t bytes) {
-      if (hasFailed)
-        return;
-      FailureOr<Part> part = partAt(begin, place, offset + bytes);
-      hasFailed = failed(part);
-      if (hasFailed)
-        return;
-      part->range.begin += offset;
-      write(*part);
+      FailureOr<Part> part = hasFailed ? FailureOr<Part>(failure()) : partAt(begin, place, offset + bytes);
+      if (hasFailed = failed(part); !hasFailed)
+        part->range.begin += offset, write(*part);
     });
     return failure(hasFailed);
   }

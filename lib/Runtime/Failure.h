@@ -99,7 +99,7 @@ private:
   char message[8192] = {};
 };
 
-/// What one rank asks of all: that the job ends, or how it goes on. Words only grow, and whenever all ranks meet, all
+/// What one rank tells all others: that the job ends, or how it goes on. Words only grow, and whenever all ranks meet, all
 /// see the largest that one of them had. All zero at first.
 struct Request {
   std::atomic<uint64_t> signal;           ///< of those that asked
@@ -110,9 +110,9 @@ struct Request {
   std::atomic<uint64_t> checkpointFailed; ///< 1 + the step of the last that could not be
   std::atomic<uint64_t> checkpointFolder; ///< by which hosts see that their folder of checkpoints is that of rank 0
   std::atomic<uint64_t> damaged;          ///< how many of the checkpoints that could be resumed are of no use
-  std::atomic<uint64_t> isSpoiled;        ///< the step that has failed, and of which there is nothing to be kept
-  std::atomic<uint64_t> found;            ///< where the first value that is not finite is (Job/Examination.h)
-  std::atomic<uint64_t> generated;        ///< the number of tokens that were generated, above 32 bits for the last
+  std::atomic<uint64_t> isSpoiled;        ///< the step whose numbers are not of use: nothing after it is saved; 0: none
+  std::atomic<uint64_t> found;            ///< ~key of the first value that is not finite (Job/StepOrder.h); 0: none
+  std::atomic<uint64_t> generated;        ///< number of generated tokens << 32 | the last token
 
   /// All of them.
   static constexpr std::atomic<uint64_t> Request::*words[] = {&Request::signal,           &Request::lastStep,

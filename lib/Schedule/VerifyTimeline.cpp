@@ -10,6 +10,7 @@
 // A timeline that does not train leaves nothing behind but its sums, each of all ranks: it has no gradients, and
 // changes neither parameters nor running averages.
 #include "Messages.h"
+#include "StoredOutputs.h"
 #include "UnchangedState.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -45,17 +46,6 @@ struct BucketState {
   }
 };
 
-/// Micro-batches of which an output of the model was stored, by its name.
-using Stored = llvm::MapVector<Attribute, llvm::DenseSet<int64_t>>;
-
-LogicalResult countStored(StoreOp store, Stored &stored) {
-  for (Attribute name : store.getOutputs())
-    if (!stored[name].insert(store.getMicroBatch()).second)
-      return store.emitOpError() << "stores output " << name << " a second time for micro-batch "
-                                 << store.getMicroBatch();
-  return success();
-}
-
 class Walk {
 public:
   Walk(ModuleOp module, TimelineOp timeline) : timeline(timeline) {
@@ -79,7 +69,7 @@ public:
         return failure();
       LogicalResult result =
           llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-              .Case([&](StoreOp store) { return countStored(store, stored); })
+              .Case([&](StoreOp store) { return stored.add(store); })
               .Case<RunOp, CollectiveOp, ReleaseOp, NormOp, ZeroScalarsOp, AllReduceScalarsOp, ScalarsOp, UpdateOp>(
                   [&](auto action) { return check(action); })
               .Default([](Operation *) { return success(); });
@@ -122,10 +112,8 @@ private:
       if (mesh().getDp() * mesh().getPp() > 1 && !reducedScalars.contains(name))
         return timeline.emitOpError() << "ends before its sum " << name << " is summed over all ranks";
     }
-    for (auto &[name, seen] : stored)
-      for (int64_t k = 0; k < (int64_t)timeline.getMicroBatches(); ++k)
-        if (!seen.contains(k))
-          return timeline.emitOpError() << "never stores output " << name << " for micro-batch " << k;
+    if (failed(stored.verify(timeline)))
+      return failure();
     for (auto &[unit, seen] : microBatches)
       for (int64_t k = 0; k < (int64_t)timeline.getMicroBatches(); ++k)
         if (!seen.contains(k))
@@ -347,7 +335,7 @@ private:
   llvm::DenseMap<Attribute, StringAttr> owner;
   llvm::DenseMap<Attribute, int64_t> scalarStores;
   llvm::MapVector<std::pair<Attribute, Attribute>, llvm::DenseSet<int64_t>> microBatches; ///< by function and unit
-  Stored stored;
+  StoredOutputs stored;
   llvm::DenseSet<Attribute> reducedScalars;
   bool hasNorm = false, hasScalars = false;
 };

@@ -139,10 +139,10 @@ const Key table[] = {
    "A running average of the trained parameters, in float32, sharded as the optimizer's states: behind each step "
    "that is applied it becomes `decay` times itself and `1 - decay` times the parameters. `--save-ema` saves it.",
    nullptr},
-  {"ema.decay", Kind::Number, fraction, "", "0.999", "What stays of the average in a step.",
+  {"ema.decay", Kind::Number, fraction, "", "0.999", "The factor on the average in each step.",
    [](Spec &s, const Value &v) { average(s).decay = v.number; }},
   {"ema.start", Kind::Integer, notNegative, "", "0",
-   "Until behind this step the average is the parameters; 0: it begins with their initial values.",
+   "Up to and including this step the average is the parameters; with 0 it begins with their initial values.",
    [](Spec &s, const Value &v) { average(s).start = v.integer; }},
 };
 // clang-format on

@@ -4,6 +4,7 @@ and in a micro-batch, in several layouts; the program ends with 7, and its line 
 
 import dataclasses
 import math
+import pathlib
 import random
 import re
 import sys
@@ -13,7 +14,7 @@ import files
 import program
 from program import state_dict
 
-sys.path.append(str(program.pathlib.Path(__file__).resolve().parents[1] / "Import" / "Operators"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Import" / "Operators"))
 from model import ELEMENT_TYPES, node, number, tensor, text  # pylint: disable=wrong-import-position
 from tensors import Array  # pylint: disable=wrong-import-position
 

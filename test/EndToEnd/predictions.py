@@ -114,7 +114,7 @@ def is_counted(setting, folder, sizes):
 
 def generates(setting):
     """With temperature 0 the tokens of --generate are those with the largest logit, found by a loop over --predict; with another the
-    same on one rank and on two halves. A prompt longer than a row counts with its end."""
+    same on one rank and on two tensor-parallel ranks. A prompt longer than a row counts with its end."""
     folder, length, count_of = "gpt2-tiny", 32, 6
     prompt = setting.scratch / "prompt.npy"
     files.write_npy(prompt, "<i4", (40,), [(7 * i * i + 3) % 256 for i in range(40)])

@@ -34,8 +34,8 @@ BREAKS = [
     Break("overwrite-pieces", "lib/Memory/SlotFunction.cpp", "accumulate[root] = accumulate.lookup(concat.getY());", ""),
     # A value that is passed on and stored is one result of its unit.
     Break("store-what-is-passed-on", "lib/Stage/OutlineUnits.cpp",
-          "returned.set(outlined.stored.lookupOrDefault(returned.get()));",
-          "returned.set(outlined.stored.lookupOrDefault(outlined.passedOn.lookupOrDefault(returned.get())));"),
+          ": outlined.stored.lookupOrDefault(returned.get()));",
+          ": outlined.stored.lookupOrDefault(outlined.passedOn.lookupOrDefault(returned.get())));"),
     # The gradient of a mean over a sequence that is cut counts as the same on all ranks.
     Break("broadcast-is-whole", "lib/Shard/LocalOps.cpp", "(isa<BroadcastOp>(local) && !layouts.operands[0].isSplit());", "false;"),
     # Kernels that read other elements than their own become loops over one dimension.

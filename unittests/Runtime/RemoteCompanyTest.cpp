@@ -59,7 +59,7 @@ std::string failureNote(uint32_t exit, const std::string &text) {
 
 class RemoteCompanyTest : public testing::Test {
 protected:
-  explicit RemoteCompanyTest(int rank = 0) : carrier(rank), world(plan, linkedTarget(), 0, false, &carrier) {
+  explicit RemoteCompanyTest(int rank = 0) : carrier(rank), world(plan, linkedTarget(), {}, &carrier) {
     world.provide();
     company = std::make_unique<RemoteCompany>(world, carrier);
   }

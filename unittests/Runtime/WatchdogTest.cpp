@@ -34,7 +34,7 @@ protected:
   }
 
   Plan plan = makePlan(3);
-  World world{plan, linkedTarget(), 0};
+  World world{plan, linkedTarget(), {}};
   Watchdog watchdog{world, 5};
   int64_t time = 0;
 };

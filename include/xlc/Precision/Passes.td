@@ -19,15 +19,15 @@ def NarrowUpdatePass : Pass<"xlc-narrow-update", "::mlir::ModuleOp"> {
     itself stays f32: what it reads is widened, what it gives is rounded once: to nearest, or, with `stochastic`, by random
     bits of each element and step.
 
-        func.func @update(%w: tensor<8xf32> {graph.param = "w"}, %dw: tensor<8xf32> {graph.grad = "w"}, %numbers: tensor<5xf32>)
-          %w1 = graph.optimizer_step sgd %w, %dw, %numbers : (tensor<8xf32>, tensor<8xf32>, tensor<5xf32>) -> tensor<8xf32>
+        func.func @update(%w: tensor<8xf32> {graph.param = "w"}, %dw: tensor<8xf32> {graph.grad = "w"}, %numbers: tensor<6xf32>)
+          %w1 = graph.optimizer_step sgd %w, %dw, %numbers : (tensor<8xf32>, tensor<8xf32>, tensor<6xf32>) -> tensor<8xf32>
 
     becomes, with `masterless` and `narrow-gradients`,
 
-        func.func @update(%w: tensor<8xbf16> {graph.param = "w"}, %dw: tensor<8xbf16> {graph.grad = "w"}, %numbers: tensor<5xf32>)
+        func.func @update(%w: tensor<8xbf16> {graph.param = "w"}, %dw: tensor<8xbf16> {graph.grad = "w"}, %numbers: tensor<6xf32>)
           %p = graph.cast %w : tensor<8xbf16> -> tensor<8xf32>
           %g = graph.cast %dw : tensor<8xbf16> -> tensor<8xf32>
-          %w1 = graph.optimizer_step sgd %p, %g, %numbers : (tensor<8xf32>, tensor<8xf32>, tensor<5xf32>) -> tensor<8xf32>
+          %w1 = graph.optimizer_step sgd %p, %g, %numbers : (tensor<8xf32>, tensor<8xf32>, tensor<6xf32>) -> tensor<8xf32>
           %r = graph.cast %w1 : tensor<8xf32> -> tensor<8xbf16>
 
     and with `stochastic` the last line

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 /// `version` of the plans that this runtime knows.
-enum { XLC_PLAN_VERSION = 20 };
+enum { XLC_PLAN_VERSION = 21 };
 
 extern "C" {
 

@@ -28,7 +28,7 @@ enum class StepNumber : uint8_t {
   Correction1,    ///< 1 - beta1^t, t being the number of the step among those that are applied, from 1
   Correction2,    ///< sqrt(1 - beta2^t)
   Applied,        ///< 1 where the step is applied, 0 where it is skipped
-  AverageDecay,   ///< of the average of the parameters: 0 until behind the step with which it begins
+  AverageDecay,   ///< the factor on the average of the parameters; 0 up to and including step averageStart
   LossScale,      ///< the factor on the loss, where the spec has one
   RandomKey,      ///< of all random bits of the step (Philox.h)
 };
@@ -108,7 +108,7 @@ struct GroupRates {
   double learningRate = 0;     ///< before the schedule
   double beta1 = 0, beta2 = 0; ///< 0 where the rule has none: its corrections are 1
   double averageDecay = 0;     ///< of the average of the parameters, where there is one
-  uint64_t averageStart = 0;   ///< the step until behind which the average is the parameters
+  uint64_t averageStart = 0;   ///< the last step in which the average is the parameters
 };
 
 /// What a step is to the numbers.

@@ -188,7 +188,7 @@ struct EvalSpec {
 /// A running average of the parameters: e = decay e + (1 - decay) p behind each applied step.
 struct EmaSpec {
   double decay = 0.999;
-  int64_t start = 0; ///< until behind this step it is the parameters
+  int64_t start = 0; ///< up to and including this step it is the parameters
 };
 
 struct Spec {

@@ -27,7 +27,8 @@ public:
   virtual void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const = 0;
 };
 
-/// Takes what programs that evaluate give of the model's outputs. Ranks and streams call it at once.
+/// Receives the outputs of the model from programs that evaluate. Called by several ranks and streams at the same time;
+/// take() throws Rejected where the rows cannot be written.
 class OutputSink {
 public:
   virtual ~OutputSink() = default;

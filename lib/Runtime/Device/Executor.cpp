@@ -112,18 +112,10 @@ void Executor::continueFrom(uint64_t step, uint64_t applied, const std::optional
 void Executor::runStep(uint64_t number) {
   step = number;
   clock = clockOfStep();
-  observer = isObservedSometimes(number) ? job.sometimes : job.observer;
+  observer = isPeriodicallyObserved(number) ? job.periodicObserver : job.observer;
   runOnce();
   if (scale)
     scale->endStep(readScalar(*appliedPlace) != 0);
-}
-
-void Executor::repeatStep(uint64_t number, const DataSource &from, Observer &watches) {
-  data = &from, observer = &watches, replays.areUsed = false;
-  step = number;
-  if (!scale)
-    clock = clockOfStep();
-  runOnce();
 }
 
 void Executor::runOnce() {

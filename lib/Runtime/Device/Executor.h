@@ -58,8 +58,9 @@ struct JobContext {
   const Fault *fault = nullptr;
   bool check = false;
   Observer *observer = nullptr;
-  Observer *sometimes = nullptr; ///< observes every `observedSteps` steps, which are no graphs
-  uint64_t observedSteps = 0;    ///< 0: none
+  /// In place of `observer` in every so many steps, which are not captured as graphs; 0: in none.
+  Observer *periodicObserver = nullptr;
+  uint64_t observedEvery = 0;
   OutputSink *outputs = nullptr; ///< null: programs give none
   uint64_t seed = 0;             ///< of what is drawn in a step
   Overlap overlap = Overlap::Inline;
@@ -91,9 +92,9 @@ public:
   void continueFrom(uint64_t step, uint64_t applied, const std::optional<LossScaleState> &state);
   /// Runs the timeline once, on the rows of a step, which counts from 1. Of one that trains, each is the next.
   void runStep(uint64_t step);
-  /// Runs a step again that was run last, or is one of those that a device ran ahead: on rows of `from`, with an
-  /// observer, action by action. Nothing is updated where its loss or norm are not finite.
-  void repeatStep(uint64_t step, const DataSource &from, Observer &watches);
+  /// Runs the last step, or one that the device ran ahead of its numbers, once more: on rows of `from`, action by
+  /// action, under an observer. Requires that its loss or its norm is not finite, so that nothing is updated.
+  void repeatStep(uint64_t step, const DataSource &from, Observer &by);
   /// After the last step: tells the trace what it lacks.
   void endTrace();
   /// After the last step: waits for the threads of its streams to end.
@@ -131,7 +132,7 @@ private:
     const plan::Place *loaded = nullptr;        ///< of the input that the action loads, or has loaded last
     alignas(64) std::atomic<uint32_t> ended{0}; ///< the round that it has come to the end of
   };
-  /// The step at hand.
+  /// Runs the actions of `step`, with `clock` and `observer` as set.
   void runOnce();
   /// All of a lane's actions of a step.
   void runLane(Lane &lane);
@@ -139,7 +140,7 @@ private:
   void enterGraph();
   /// Whether this step is one of the device's, captured now or before; all ranks agree.
   bool isReplayed();
-  bool isObservedSometimes(uint64_t number) const { return job.observedSteps > 0 && number % job.observedSteps == 0; }
+  bool isPeriodicallyObserved(uint64_t step) const { return job.observedEvery > 0 && step % job.observedEvery == 0; }
   void captureStep();
   void replayStep();
   void serve(Lane &lane);
@@ -175,8 +176,8 @@ private:
   void writeNumber(char *to, StepNumber number, const GroupRates &group, const StepClock &clock);
 
   const JobContext &job;
-  const DataSource *data; ///< the job's, and its observer, but for a step that is repeated
-  Observer *observer;
+  const DataSource *data;        ///< the job's; in repeatStep that of the caller
+  Observer *observer;            ///< of the step: the job's, the periodic one, or that of repeatStep
   const plan::ProgramT &program; ///< of the rank's stage, for the purpose
   const int rank;
   char *const arena;

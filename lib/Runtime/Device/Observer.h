@@ -1,5 +1,6 @@
 // Who stands beside the ranks while they run, and sees what each call and each message reads and leaves behind.
-// Training programs have none; `xlc verify` judges there.
+// `xlc verify` compares values there (lib/Verify/Judge.h); in a training program Job/Examination.h and
+// Job/ParameterNorms.h read them.
 #ifndef XLC_LIB_RUNTIME_DEVICE_OBSERVER_H
 #define XLC_LIB_RUNTIME_DEVICE_OBSERVER_H
 

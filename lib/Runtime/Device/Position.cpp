@@ -8,8 +8,8 @@
 namespace xlc::runtime {
 namespace {
 
-/// Where an action writes first. None for actions that name no memory.
-const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action) {
+/// The first memory that an action names; none for actions that name none.
+const plan::Place *findFirstPlace(const Plan &plan, const plan::ActionUnion &action) {
   switch (action.type) {
   case plan::Action::NONE:
     return nullptr;
@@ -52,7 +52,7 @@ std::string describe(const Plan &plan, const Position &at, const plan::Place *lo
     return text;
   const plan::StepT &action = *program.steps[at.action];
   text += fmt::format(", action '{}'", action.label);
-  const plan::Place *written = loaded ? loaded : findWritten(plan, action.action);
+  const plan::Place *written = loaded ? loaded : findFirstPlace(plan, action.action);
   const plan::RunT *run = action.action.AsRun();
   size_t calls = run ? plan.functions[run->function]->calls.size() : 0;
   if (at.call >= 0 && (size_t)at.call < calls) { // who looks at another rank may see the numbers of two moments

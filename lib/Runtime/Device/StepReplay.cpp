@@ -1,12 +1,13 @@
-// Steps that a device captures: each is the same list of actions at the same addresses, but for what the host writes, which are
-// rows and scalars.
+// Steps that a device captures: each is the same list of actions at the same addresses, but for what the host writes,
+// which are rows and scalars.
 //
 //     step 1, 2   action by action: libraries load, connect and allocate
 //     step 3, 4   captured, one in each of the device's slots; then replayed
 //     step 5 ...  what the host writes, for the slot whose last step has ended; then replayed
 //
-// A collective is captured by all of its ranks or by none (so NCCL wants it), so all ranks meet after a capture: where one of
-// them has failed, none captures any more. A step with a fault that was asked for goes action by action, on all ranks.
+// A collective is captured by all of its ranks or by none (so NCCL wants it), so all ranks meet after a capture: where
+// one of them has failed, none captures any more. A step with a fault that was asked for goes action by action, on all
+// ranks.
 #include "Executor.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ void Executor::enterGraph() { enterAction(main, Position::graph); }
 
 bool Executor::isReplayed() {
   constexpr uint64_t first = 3;
-  if (!replays.areUsed || round < first || isObservedSometimes(step) || (job.fault && job.fault->step == step))
+  if (!replays.areUsed || round < first || isPeriodicallyObserved(step) || (job.fault && job.fault->step == step))
     return false;
   if (!replays.isCaptured[replaySlot()])
     captureStep();
@@ -71,6 +72,14 @@ void Executor::replayStep() {
   enterGraph();
   device.replay(replaySlot());
   main.moved += replays.moved;
+}
+
+void Executor::repeatStep(uint64_t number, const DataSource &from, Observer &by) {
+  data = &from, observer = &by, replays.areUsed = false;
+  step = number;
+  if (!scale) // else the factor stays, which the end of the step has moved
+    clock = clockOfStep();
+  runOnce();
 }
 
 } // namespace xlc::runtime

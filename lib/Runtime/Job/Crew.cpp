@@ -4,6 +4,7 @@
 #include "Faults.h"
 #include "Files/StandardStreams.h"
 #include "Guard.h"
+#include "RankSteps.h"
 #include "SignalsBlocked.h"
 #include "Speaker.h"
 #include "Stats.h"
@@ -22,20 +23,7 @@ constexpr auto tick = std::chrono::milliseconds(50);
 
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const std::unique_ptr<Machine> &machine,
            const Options &options, const Settings &settings, const std::atomic<int> &signal, bool speaks)
-    : world(world), plan(world.plan), target(target), machine(machine), setup(setupOf(world, embedded, options)),
-      options(options), signal(signal), resumption(plan, options), data(plan, choiceOfRun(plan, options, resumption)),
-      validation(openValidation(plan, options)), predictions(openPredictions(plan, options, validation.get())),
-      generation(options.generate ? std::make_unique<Generation>(plan, options) : nullptr),
-      examination(plan, world.request(), signal, [this](int rank) { return memoryOf(rank); }),
-      norms(
-          plan, [this](int rank) { return memoryOf(rank); }, [&world](int rank) { return world.normsOf(rank); }),
-      described(describeOfRun(plan, options, data, resumption)), values(openValues(plan, options, resumption)),
-      steps(countSteps(plan, options, data, resumption.progress())), schedule(scheduleOfRun(plan, steps)),
-      prefetch(plan, data, world.stop()), rows(plan, prefetch, data),
-      slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
-                                : nullptr),
-      saving(world, options, settings, speaks),
-      speaker(speaks ? std::make_unique<Speaker>(world, options, data) : nullptr),
+    : CrewState(world, embedded, target, machine, options, settings, signal, speaks),
       context(makeContext(options.stats.empty() ? (const DataSource &)prefetch : rows)),
       evaluationContext(makeContext(generation   ? (const DataSource &)*generation
                                     : validation ? (const DataSource &)*validation
@@ -45,8 +33,8 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
   evaluationContext.outputs = generation ? (OutputSink *)generation.get() : predictions.get();
   if (options.checksNan)
     context.observer = &examination;
-  context.sometimes = &norms, context.observedSteps = options.logNorms;
-  checkNorms(world, options);
+  context.periodicObserver = &norms, context.observedEvery = options.logNorms;
+  checkObservers(world, options);
   checkAverage(plan, options);
   checkGraph(plan, options);
   if (std::string note = speaks && values.allFromFile ? values.file->describeUnused() : ""; !note.empty())
@@ -55,129 +43,32 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
     checkFault(plan, *options.fault, steps);
 }
 
-Crew::~Crew() = default;
-
 JobContext Crew::makeContext(const DataSource &source) {
-  return {plan,
-          source,
-          slowLink ? *slowLink : world.ranksMeet(),
-          world.stop(),
-          rateFactor(plan, options),
-          options.fault ? &*options.fault : nullptr,
-          options.check,
-          nullptr,
-          nullptr,
-          0,
-          nullptr,
-          values.seed,
-          overlapOf(plan, options),
-          setup.spins,
-          &schedule,
-          [this](int rank) { fail(rank); },
-          world.pulses(),
-          nullptr,
-          [](const std::string &text) {
-            clearBar();
-            say(text);
-          },
-          [this](int rank, Pulse &pulse) { awaitWriter(rank, pulse); }};
+  return {.plan = plan,
+          .data = source,
+          .fabric = fabric(),
+          .stop = world.stop(),
+          .learningRateFactor = rateFactor(plan, options),
+          .fault = options.fault ? &*options.fault : nullptr,
+          .check = options.check,
+          .seed = values.seed,
+          .overlap = overlapOf(plan, options),
+          .spins = setup.spins,
+          .schedule = &schedule,
+          .fail = [this](int rank) { fail(rank); },
+          .pulses = world.pulses(),
+          .warn =
+              [](const std::string &text) {
+                clearBar();
+                say(text);
+              },
+          .beforeUpdate = [this](int rank, Pulse &pulse) { awaitWriter(rank, pulse); }};
 }
 
 void Crew::awaitWriter(int rank, Pulse &pulse) {
   pulse.set(Pulse::Speaks); // as long as it takes
   saving.await(rank);
   pulse.set(Pulse::Works);
-}
-
-void Crew::runSteps(int rank) {
-  Rank &self = own(rank);
-  Pulse *pulse = world.pulses() + (uint64_t)rank * pulsesPerRank;
-  makeMemory(rank);
-  fillStates(rank, pulse);
-  makeExecutors(rank);
-  Fabric &fabric = context.fabric;
-  Request &request = world.request();
-  fabric.meet(pulse);
-  const uint64_t done = resumption.progress().step;
-  auto isLast = [&](uint64_t step) {
-    uint64_t last = request.lastStep.load(std::memory_order_acquire);
-    return step >= steps || (last && step >= last);
-  };
-  if (options.checkpointsNow)
-    writeCheckpoint(rank, done, pulse, /*isLast=*/true);
-  auto tellFound = [&](int rank, uint64_t step) { // when all have met
-    clearBar();
-    if (std::string what = examination.describe(rank, step); !what.empty())
-      say(what);
-    if (rank == 0 && request.found != 0)
-      speaker->spoil(step);
-    fabric.meet(pulse);
-  };
-  uint64_t lag = self.executor->lag(), step = done, ended = done;
-  int64_t begin = now();
-  auto endUntil = [&](uint64_t last) {
-    while (ended < last)
-      begin = endStep(rank, ++ended, begin);
-  };
-  if (generation) {
-    self.running = self.generator.get();
-    generation->run({rank, rank == share.first, *self.generator, fabric, pulse, request, signal},
-                    [&](const std::string &text) { speaker->print(text); });
-  } else if (options.evaluates) {
-    evaluate(rank, done, pulse);
-  }
-  while (!options.evaluates && !generation && !isLast(step)) {
-    self.running = self.executor.get();
-    self.executor->runStep(++step);
-    Request::raise(request.signal, (uint64_t)signal.load(std::memory_order_relaxed));
-    if (request.signal != 0)
-      Request::raise(request.lastStep, step);
-    saving.ask(rank, step, rank == share.first);
-    endUntil(std::max(step, done + lag) - lag);
-    fabric.meet(pulse);
-    if (options.logNorms > 0 && step % options.logNorms == 0) {
-      endUntil(step);
-      if (rank == 0)
-        speaker->log(norms.describe(step));
-      fabric.meet(pulse);
-    }
-    if (options.checksNan && request.found != 0)
-      tellFound(rank, step);
-    flipBit(plan, options.fault, rank, step, memoryOf(rank));
-    if (validation && Evaluation::isDue(plan, resumption.progress(), step, data.rows())) {
-      endUntil(step);
-      fabric.meet(pulse); // all know whether its numbers are of use
-      if (request.isSpoiled == 0)
-        evaluate(rank, step, pulse);
-      begin = now();
-    }
-    saving.completeAfter(rank, step, pulse);
-    if (!saving.isDue(step, isLast(step)))
-      continue;
-    if (lag) { // whether the step itself is of use is known when its numbers are
-      endUntil(step);
-      fabric.meet(pulse);
-    }
-    if (saving.isDue(step, isLast(step)))
-      writeCheckpoint(rank, step, pulse, isLast(step));
-  }
-  endUntil(step);
-  saving.complete(rank, pulse);
-  self.executor->endTrace();
-  if (self.evaluation)
-    self.evaluation->executor().endTrace();
-  reportEnd(rank);
-  fabric.meet(pulse);
-  if (request.isSpoiled != 0 && options.examines && !options.checksNan) { // which has looked at once
-    if (rank == 0)
-      say(examination.announce(request.isSpoiled));
-    self.executor->repeatStep(request.isSpoiled, data, examination);
-    fabric.meet(pulse);
-    tellFound(rank, request.isSpoiled);
-  }
-  self.device->endSteps();
-  fabric.meet(pulse); // nothing is saved where a device fails until then
-  pulse->set(Pulse::Idle);
 }
 
 void Crew::fillStates(int rank, Pulse *pulse) {
@@ -228,19 +119,6 @@ void Crew::beginRun() {
   prefetch.start(done.step, steps);
 }
 
-void Crew::writeCheckpoint(int rank, uint64_t step, Pulse *pulse, bool isLast) {
-  Rank &self = own(rank);
-  const RunProgress done = resumption.progress();
-  const LossScale *scale = self.executor->lossScale();
-  uint64_t more = step - done.step, skipped = scale ? scale->skipped() : done.step - done.applied;
-  RunProgress progress{step, step - skipped, done.samples + more * globalBatch(plan)};
-  std::optional<LossScaleState> state = scale ? std::optional(scale->state()) : std::nullopt;
-  std::optional<EvaluationState> evaluation =
-      self.evaluation ? self.evaluation->judge.state() : resumption.evaluation();
-  saving.write(rank, {progress, resumption.seed(), state, &described, evaluation}, values, memoryOf(rank), pulse,
-               isLast);
-}
-
 void Crew::makeMemory(int rank) {
   Rank &self = own(rank);
   DeviceSetup onMachine = setup;
@@ -268,48 +146,6 @@ void Crew::makeExecutors(int rank) {
     self.evaluation = std::make_unique<Evaluation>(evaluationContext, *validation, rank, memoryOf(rank), trace);
     self.evaluation->judge.continueFrom(resumption.evaluation());
   }
-}
-
-void Crew::evaluate(int rank, uint64_t step, Pulse *pulse) {
-  Rank &self = own(rank);
-  self.running = &self.evaluation->executor();
-  if (predictions && rank == 0)
-    predictions->create();
-  context.fabric.meet(pulse);
-  if (predictions && rank == share.first)
-    predictions->open();
-  context.fabric.meet(pulse);
-  EvaluationResult result = self.evaluation->run(step, predictions ? Evaluation::Rows::All : Evaluation::Rows::Counted);
-  if (result.isBest && plan.evaluation->keeps_best && saving.isOn() && !options.evaluates)
-    Request::raise(world.request().checkpoint, step + 1);
-  if (self.evaluation->judge.ends()) // all ranks have the same numbers
-    Request::raise(world.request().lastStep, std::max<uint64_t>(step, 1));
-  if (rank == 0)
-    speaker->showEvaluation(result, self.evaluation->judge);
-  context.fabric.meet(pulse);
-  if (predictions && rank == 0)
-    say(predictions->publish());
-  self.running = self.executor.get();
-}
-
-/// Tells what a step came to, which took from `begin` on. Returns when the next one's time begins: what this rank
-/// waits for others at the end of a step is of the next one's.
-int64_t Crew::endStep(int rank, uint64_t step, int64_t begin) {
-  (world.pulses() + (uint64_t)rank * pulsesPerRank)->set(Pulse::Works); // a device that hangs is waited for here
-  if (rank == findPublisher(plan))
-    company->publish(resultOf(step, *own(rank).executor));
-  if (rank == 0)
-    speaker->endStep(step, begin, saving.takeWaited());
-  return now();
-}
-
-void Crew::reportEnd(int rank) {
-  RankReport &report = world.reportOf(rank);
-  report.allocatedBytes = own(rank).arena.bytes;
-  report.bytesAhead = prefetch.bytesOf(rank), report.rowSum = rows.of(rank);
-  report.peakSlots = own(rank).executor->peakSlots(), report.moved = own(rank).executor->moved();
-  if (rank == share.first) // of all ranks of the process
-    report.peakResidentBytes = readPeakResident();
 }
 
 void Crew::fail(int rank) {
@@ -343,7 +179,10 @@ void Crew::tellWhy(int rank) {
 
 void Crew::runRank(int rank) {
   try {
-    runSteps(rank);
+    makeMemory(rank);
+    fillStates(rank, pulsesOf(rank));
+    makeExecutors(rank);
+    RankSteps(*this, rank).run();
   } catch (...) {
     fail(rank);
   }

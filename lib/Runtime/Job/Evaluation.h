@@ -25,14 +25,14 @@ struct EvaluationResult {
 
 class Evaluation {
 public:
-  /// `data`: of the plan's validation. They outlive it.
-  /// `trace` may be null.
+  /// `data`: the rows of the plan's validation. `trace` may be null. All arguments outlive it.
   Evaluation(const JobContext &job, const Data &data, int rank, RankMemory memory, RankTrace *trace);
 
   /// Whether an evaluation is due behind a step of a run that goes on from `done`; an epoch has `rows`.
   static bool isDue(const Plan &plan, const RunProgress &done, uint64_t step, uint64_t rows);
 
-  /// Those that count, or also those that fill no global batch of a loss that has no value for a part of one.
+  /// Counted: the rows that the metrics use. All: also the rows behind the last whole global batch, which the metrics
+  /// leave out where the loss has no value for a part of a batch.
   enum class Rows { Counted, All };
   /// Evaluates, and judges, behind a step.
   EvaluationResult run(uint64_t step, Rows which = Rows::Counted);

@@ -1,4 +1,4 @@
-// See Examination.h. A key is smaller the earlier its place is; what is already known to be later is not looked at.
+// See Examination.h. A place whose key is larger than that of a value already found is not examined.
 #include "Examination.h"
 
 #include "Plan/Elements.h"
@@ -12,6 +12,8 @@
 
 namespace xlc::runtime {
 namespace {
+
+constexpr double examinedPerSecond = 5e8; ///< bytes, of one core
 
 bool overlap(const char *a, uint64_t countA, const char *b, uint64_t countB) {
   return a < b + countB && b < a + countA;
@@ -44,7 +46,6 @@ Examination::Examination(const Plan &plan, Request &request, const std::atomic<i
 }
 
 std::string Examination::announce(uint64_t step) const {
-  constexpr double bytesPerSecond = 5e8; // that one core looks at
   uint64_t bytes = 0;
   for (const auto &action : trainingProgramOf(plan, 0).steps)
     if (const auto *run = action->action.AsRun())
@@ -53,15 +54,13 @@ std::string Examination::announce(uint64_t step) const {
           bytes += some;
   return fmt::format("step {} is run again, to find the first value that is not finite: about {:.2g} s (--no-examine "
                      "leaves that out)",
-                     step, 1 + (double)bytes / bytesPerSecond);
+                     step, 1 + (double)bytes / examinedPerSecond);
 }
 
 const plan::ProgramT &Examination::programAt(const Position &at) const { return trainingProgramOf(plan, at.rank); }
 
 /// None where there is nothing to look for: an earlier place is known, or the user wants an end.
 std::optional<uint64_t> Examination::keyOf(const Position &at) const {
-  if (at.purpose != plan::Purpose::train)
-    return std::nullopt;
   const Moment &moment = moments[stageOf(plan, at.rank)][at.action];
   uint64_t call = moment.calls + (uint64_t)std::max<int64_t>(at.call, 0);
   uint64_t key = keyOfPlace(moment.order, call, at.rank);
@@ -198,7 +197,8 @@ void Examination::look(const Position &at, const plan::CallT &call, const std::f
   }
 }
 
-/// Within a function it is a call; an action sums or gathers at places of its own.
+/// In a function the exchange is a call with views; as an action it has only a count and a place, so its result is
+/// examined as one row.
 void Examination::exchange(const Position &at, const std::function<void()> &run) {
   const plan::ActionUnion &action = programAt(at).steps[at.action]->action;
   if (const auto *function = action.AsRun())
@@ -223,7 +223,7 @@ void Examination::exchange(const Position &at, const std::function<void()> &run)
                    describeElement(view, reading.begin(), first), runtime::nameOf(view.element), numbers.largest));
 }
 
-/// Of the actions of a rank alone, those that load data: numbers of masks may be infinite below zero.
+/// Examines the inputs of a load. Minus infinity is allowed in them: masks have it.
 void Examination::act(const Position &at, const std::function<void()> &run) {
   run();
   const auto *load = programAt(at).steps[at.action]->action.AsLoad();

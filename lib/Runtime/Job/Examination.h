@@ -1,5 +1,5 @@
-// The first value of a step that is not finite. Each call, message and load of the step is observed on all ranks; the
-// result that comes first in StepOrder.h is told:
+// The first value of a step that is not finite. Each call, each collective and each load of the step is observed on all
+// ranks; the result that comes first in the order of StepOrder.h is reported:
 //
 //     step 3, rank 1, micro-batch 0, action 'layer[2] F', operation '/h.2/mlp/Exp' (kernel_7: exp, add): element [0, 3]
 //     of its result, F32 tensor 'layer[2] F//h.2/mlp/Exp', is inf; it read: tensor 'layer[2] F//h.2/mlp/Add', up to 112

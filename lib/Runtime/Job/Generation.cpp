@@ -55,7 +55,7 @@ void Generation::findInput() {
   std::vector<uint32_t> &found = streams.empty() ? ids : streams;
   if (found.size() != 1)
     throw Rejected(
-        fmt::format("error: --generate is for models with one input of tokens, and this has {}", found.size()));
+        fmt::format("error: --generate needs a model with one input of tokens, and this model has {}", found.size()));
   tokenInput = found.front(), length = plan.inputs[tokenInput]->row_shape[0];
   areBytes = plan.dataset->stream && plan.dataset->stream->type == plan::TokenType::U8;
 }
@@ -71,8 +71,8 @@ void Generation::findLogits() {
       found.push_back(i);
   }
   if (found.size() != 1)
-    throw Rejected(fmt::format("error: --generate reads logits of {} positions from an output of the model, and of "
-                               "eval.outputs {} have them",
+    throw Rejected(fmt::format("error: --generate needs one output in eval.outputs with float32 logits for {} "
+                               "positions, and {} have that shape",
                                length, found.size()));
   logits = found.front(), classes = plan.outputs[logits]->shape.back();
 }
@@ -81,7 +81,7 @@ void Generation::readPrompt() {
   plan::TokenType type = plan.dataset->stream ? plan.dataset->stream->type : plan::TokenType::Auto;
   TokenFile file = openTokens(choice.prompt, type, Scan::All);
   if (file.tokens == 0)
-    throw Rejected(fmt::format("{}: error: has no token to go on from", choice.prompt));
+    throw Rejected(fmt::format("{}: error: has no tokens; a prompt needs at least one", choice.prompt));
   uint64_t first = file.tokens - std::min(file.tokens, length), count = file.tokens - first; // what a window can hold
   std::vector<char> stored(count * bytesOf(file.type));
   file.bytes().read(file.begin + first * bytesOf(file.type), stored.size(), stored.data());
@@ -94,14 +94,13 @@ void Generation::readPrompt() {
 }
 
 /// Of an input: the window, numbers that the spec fills it with, or the numbers of samples; labels may be any.
-void Generation::giveRow(const plan::InputT &input, uint64_t number, const Take &take) const {
+void Generation::giveRow(uint32_t index, uint64_t number, const Take &take) const {
+  const plan::InputT &input = *plan.inputs[index];
   if (!isOfData(input)) {
     giveSampleNumbers(number, 1, take);
     return;
   }
   std::vector<char> row(rowElements(input) * bytesOf(input.element));
-  auto index = (size_t)(std::ranges::find(plan.inputs, &input, [](const auto &each) { return each.get(); }) -
-                        plan.inputs.begin());
   if (const plan::InputDataT &data = dataOf(plan, index); data.source == plan::InputSource::Fill)
     for (uint64_t i = 0; i < rowElements(input); ++i)
       putNumber(input.element, data.fill, row.data(), i);
@@ -117,7 +116,7 @@ void Generation::load(uint32_t index, uint64_t, uint32_t microBatch, int rank, c
   uint64_t dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
   uint64_t first = input.whole_of.empty() ? (microBatch * dp + dpIndex) * plan.micro : 0;
   for (uint64_t i = 0; i < rowsOf(plan, input); ++i)
-    giveRow(input, first + i, take);
+    giveRow(index, first + i, take);
 }
 
 /// Of the first sample of a step, once.
@@ -133,24 +132,24 @@ void Generation::take(uint32_t, uint64_t step, uint32_t, int, const char *sample
   Request::raise(told->generated, (step + 1) << 32 | draw(of, step));
 }
 
-/// By the sum of the likelihoods of the classes up to each, the likeliest first where there are topK, else in the order
-/// of the classes.
-uint64_t Generation::draw(const std::vector<float> &of, uint64_t step) const {
-  auto largest = std::ranges::max_element(of);
-  if (!std::isfinite(*largest))
-    throw std::runtime_error(fmt::format("the logits of generated token {} are not finite", step));
+/// Draws from softmax(scores / temperature): finds the uniform number among the running sums. Classes are in their
+/// order, with topK in that of their scores.
+uint64_t Generation::draw(const std::vector<float> &scores, uint64_t step) const {
+  auto largest = std::ranges::max_element(scores);
+  if (!std::isfinite(*largest) || std::ranges::any_of(scores, [](float score) { return std::isnan(score); }))
+    throw std::runtime_error(fmt::format("the logits of generated token {} are not finite", step + 1));
   if (choice.temperature == 0)
-    return (uint64_t)(largest - of.begin());
-  std::vector<uint64_t> order(of.size());
+    return (uint64_t)(largest - scores.begin());
+  std::vector<uint64_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0);
   if (choice.topK > 0 && choice.topK < order.size()) {
-    std::ranges::sort(order, [&](uint64_t a, uint64_t b) { return of[a] != of[b] ? of[a] > of[b] : a < b; });
+    std::ranges::sort(order, {}, [&](uint64_t i) { return std::pair(-scores[i], i); });
     order.resize(choice.topK);
   }
   std::vector<double> sums;
   double sum = 0;
   for (uint64_t token : order)
-    sums.push_back(sum += std::exp(((double)of[token] - *largest) / choice.temperature));
+    sums.push_back(sum += std::exp(((double)scores[token] - *largest) / choice.temperature));
   auto drawn = std::ranges::upper_bound(sums, drawUniform(seed, step) * sum);
   return order[std::min<size_t>((size_t)(drawn - sums.begin()), order.size() - 1)];
 }

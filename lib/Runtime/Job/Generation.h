@@ -46,8 +46,8 @@ private:
   /// Of the process, when all ranks have met behind a step: takes the token that was drawn, and returns it as it is
   /// printed.
   std::string append();
-  void giveRow(const plan::InputT &input, uint64_t number, const Take &take) const;
-  uint64_t draw(const std::vector<float> &logits, uint64_t step) const;
+  void giveRow(uint32_t index, uint64_t number, const Take &take) const;
+  uint64_t draw(const std::vector<float> &scores, uint64_t step) const;
 
   const Plan &plan;
   const Options::Generate choice;

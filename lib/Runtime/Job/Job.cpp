@@ -58,7 +58,7 @@ public:
   Program(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options,
           const Settings &settings, std::atomic<int> &signal, Wire *wire = nullptr)
       : embedded(embedded), target(target), options(options), settings(settings), signal(signal),
-        world(plan, target, tracedSteps(options), options.logNorms > 0, wire) {}
+        world(plan, target, {.traceSteps = tracedSteps(options), .norms = options.logNorms > 0}, wire) {}
 
   Exit runAsThreads() {
     HostShare all = allRanks();

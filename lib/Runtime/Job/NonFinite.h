@@ -1,5 +1,5 @@
-// Numbers that are not finite, among the elements of a tensor in memory: the first of each kind, and how large the
-// others are. Works on bits: what all exponent bits are set of is infinite or not a number.
+// Numbers that are not finite, among the elements of a tensor in memory: the first of each kind, and the largest
+// magnitude of the others. It compares bits: a number whose exponent bits are all set is infinite or NaN.
 #ifndef XLC_LIB_RUNTIME_JOB_NONFINITE_H
 #define XLC_LIB_RUNTIME_JOB_NONFINITE_H
 
@@ -17,13 +17,13 @@ struct NonFinite {
   bool isFound() const { return nan || infinite; }
 };
 
-/// `memory`: from the tensor's first element on. Of a type that is no float nothing is found.
+/// `memory`: from the tensor's first element on. For a type other than a float the result is empty.
 NonFinite findNonFinite(const plan::ViewT &view, const char *memory);
 
 /// The place of an element in its tensor: "[0, 3]", of a number "[]".
 std::string describeIndex(const plan::ViewT &view, uint64_t element);
 
-/// Its value: "nan", "-inf".
+/// The value of an element that is not finite: "nan", "inf" or "-inf".
 std::string describeElement(const plan::ViewT &view, const char *memory, uint64_t element);
 
 } // namespace xlc::runtime

@@ -105,11 +105,11 @@ void addOptionsOfEvaluation(CLI::App &app, Options &options) {
                generationOf(options).tokens = parseWhole("--generate", text, 1, mostGenerated);
              },
              "instead of training: print so many tokens, one after the other, each drawn from what the model predicts "
-             "behind the last ones; of u8 as bytes, others as numbers")
+             "behind the last ones; of uint8 as bytes, others as numbers")
           ->type_name("COUNT");
   CLI::Option *prompt = app.add_option_function<std::string>(
                                "--prompt", [&options](const std::string &text) { generationOf(options).prompt = text; },
-                               "what comes before, tokens as those of the stream of the spec: of u8 a text")
+                               "what comes before, tokens in the type of the spec's stream: of uint8 a text")
                             ->type_name("FILE");
   app.add_option_function<std::string>(
          "--temperature",
@@ -243,7 +243,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       ->type_name("RATE");
   app.add_option_function<std::string>(
          "--seed", [&](const std::string &text) { options.seed = parseWhole("--seed", text, 0, UINT64_MAX); },
-         "seed of random initial values and of stochastic rounding; default: the spec's")
+         "seed of random initial values, of stochastic rounding and of generated tokens; default: the spec's")
       ->type_name("NUMBER");
   app.add_flag(
       "--no-examine{false}", options.examines,

@@ -38,7 +38,7 @@ ParameterNorms::ParameterNorms(const Plan &plan, std::function<RankMemory(int)> 
     updates.push_back(findUpdates(plan, *findProgram(plan, plan::Purpose::train, stage)));
 }
 
-/// Operands count on behind the last one with the results.
+/// `operand` counts the ins of the call, then its outs.
 ParameterNorms::Read ParameterNorms::read(const Position &at, const plan::CallT &call, size_t operand) const {
   const plan::RunT &run = *trainingProgramOf(plan, at.rank).steps[at.action]->action.AsRun();
   bool isResult = operand >= call.ins.size();
@@ -53,7 +53,7 @@ ParameterNorms::Read ParameterNorms::read(const Position &at, const plan::CallT 
   return made;
 }
 
-/// A step begins anew.
+/// `exec.begin` clears the rank's sums.
 void ParameterNorms::act(const Position &at, const std::function<void()> &run) {
   run();
   if (trainingProgramOf(plan, at.rank).steps[at.action]->action.AsBegin())

@@ -1,5 +1,5 @@
 // What --log-norms writes: norm and largest magnitude of the gradient and the update of each trained parameter. Each
-// rank reads them at its updates and leaves them where rank 0 adds up those of all ranks.
+// rank computes its sums at its updates, in memory that rank 0 reads; rank 0 adds the sums of all ranks.
 //
 //   scalars   norm of all gradients / sqrt(sum of their squares)    the factor on gradients, without clipping
 //   update    gradient, parameter before and after                  squares and magnitudes, by parameter

@@ -18,7 +18,7 @@ namespace xlc::runtime {
 
 class Predictions : public OutputSink {
 public:
-  /// Of `rows` rows of data. Throws Rejected where the plan gives no outputs, or the folder cannot be written to.
+  /// For `rows` rows of data. Throws Rejected where the plan has no outputs.
   Predictions(const Plan &plan, const std::string &folder, uint64_t rows);
   /// Removes files that are not published.
   ~Predictions() override;

@@ -71,9 +71,12 @@ std::unique_ptr<Predictions> openPredictions(const Plan &plan, const Options &op
                                      : std::make_unique<Predictions>(plan, options.predictions, validation->rows());
 }
 
-void checkNorms(const World &world, const Options &options) {
+void checkObservers(const World &world, const Options &options) {
+  if (options.checksNan && world.plan.loss_scale)
+    throw Rejected("error: --check-nan is for programs without a loss scale, which skip a step that overflows; without "
+                   "the option a step that ends the run is examined");
   if (options.logNorms > 0 && world.isWired())
-    throw Rejected("error: --log-norms is for ranks of one host: rank 0 does not see the norms of others");
+    throw Rejected("error: --log-norms needs all ranks on one host, and this run has ranks on several");
   if (options.logNorms > 0 && options.log.ends_with(".csv"))
     throw Rejected(fmt::format("error: --log-norms writes lines of JSON, and --log {} is a table: run.jsonl would do",
                                options.log));

@@ -38,8 +38,8 @@ std::unique_ptr<const Data> openValidation(const Plan &plan, const Options &opti
 /// What it writes of the model's outputs for these rows; null where it writes none. Throws Rejected.
 std::unique_ptr<Predictions> openPredictions(const Plan &plan, const Options &options, const Data *validation);
 
-/// Throws Rejected where norms of parameters cannot be logged.
-void checkNorms(const World &world, const Options &options);
+/// Throws Rejected where norms of parameters cannot be logged, or steps not be examined.
+void checkObservers(const World &world, const Options &options);
 
 /// Throws Rejected where an average is to be saved that the plan does not keep.
 void checkAverage(const Plan &plan, const Options &options);

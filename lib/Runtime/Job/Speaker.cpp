@@ -91,7 +91,7 @@ void Speaker::judge(const StepResult &result) {
                        scale->factor);
   else if (overflows)
     return;
-  failure = fmt::format("error: step {}: {}", result.step, why);
+  failure = fmt::format("error: step {}: {}", result.step, why), isSkipped = true;
   endBehind(result.step);
 }
 
@@ -124,7 +124,7 @@ Exit Speaker::finish(const InitialValues &values, const ReadArena &read, std::ve
   if (!failure.empty())
     say(failure);
   if (failure.empty() ? shown < steps : !saves.empty())
-    say(fmt::format("stopped after step {}{}{}", shown, failure.empty() ? "" : ", which was skipped", saves));
+    say(fmt::format("stopped after step {}{}{}", shown, isSkipped ? ", which was skipped" : "", saves));
   for (const auto &[path, which] : saved)
     if (!path.empty())
       saveParameters(plan, which, values, read, path);

@@ -44,6 +44,7 @@ private:
   std::string placeOf(const std::string &path) const;
   /// Lets the job end after this step where its numbers are of no use.
   void judge(const StepResult &result);
+  /// Ends the job after a step, of which no checkpoint is written.
   void endBehind(uint64_t step);
 
   const World &world;
@@ -54,6 +55,7 @@ private:
   uint64_t steps = 0, before = 0; ///< of the run; of runs before this
   uint64_t shown = 0, ran = 0;    ///< steps
   std::string failure;            ///< why the job ends with exit 7; empty where it does not
+  bool isSkipped = false;         ///< the step of the failure was not applied
 };
 
 /// Of the rank that has loss and norm, at the end of this step or the next: what rank 0 is to show.

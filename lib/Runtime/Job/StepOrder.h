@@ -12,10 +12,9 @@ struct Moment {
   uint64_t order, calls;
 };
 
-/// By the actions of a program that trains. A rank of a pipeline may have several stages of it, one behind the other:
-/// it then comes several times to a micro-batch, forward in the order of its stages and backward against it. What
-/// belongs to no micro-batch stands with the run that follows it where it gathers what that reads, else with the one
-/// before it.
+/// One for each action of a program that trains. Where a rank runs several chunks of the pipeline, the k-th visit of a
+/// micro-batch counts as stage k pp + stage, in backward in reverse. A load or an all_gather has the order of the run
+/// that follows it, every other action that is not a run that of the run before it.
 std::vector<Moment> momentsOf(const Plan &plan, const plan::ProgramT &program);
 
 /// One number that is smaller the earlier a call comes, of equal places the smaller the rank is.

@@ -30,13 +30,13 @@ uint64_t countEvents(const Plan &plan) {
 
 } // namespace
 
-World::World(const Plan &plan, const Target &target, uint64_t traceSteps, bool hasNorms, Wire *wire)
+World::World(const Plan &plan, const Target &target, Reserved reserved, Wire *wire)
     : plan(plan), spins(spinsFor((int)((wire ? wire->ranksOfHost() : rankCount(plan)) * plan.threads))),
       waiter(commons, spins), wire(wire), fabric(target.makeFabric({plan, spins, commons, wire})),
-      eventsPerRank(std::min(countEvents(plan) * std::min(traceSteps, mostTraceEvents), mostTraceEvents)),
+      eventsPerRank(std::min(countEvents(plan) * std::min(reserved.traceSteps, mostTraceEvents), mostTraceEvents)),
       boardPlace(commons.reserve<Board>()), inquiryPlace(commons.reserve<Inquiry>(target.isHost ? 0 : 1)),
       reports(commons.reserve<RankReport>(rankCount(plan))),
-      norms(commons.reserve<ParameterNorm>(hasNorms ? rankCount(plan) * plan.parameters.size() : 0)),
+      norms(commons.reserve<ParameterNorm>(reserved.norms ? rankCount(plan) * plan.parameters.size() : 0)),
       eventCounts(commons.reserve<std::atomic<uint64_t>>(rankCount(plan))),
       events(commons.reserve<TraceEvent>(rankCount(plan) * eventsPerRank)), whereabouts(plan, commons, wire),
       arenas(plan, commons, target.isHost) {}

@@ -48,9 +48,13 @@ struct Inquiry {
 
 class World {
 public:
-  /// Reserves for traces of `traceSteps` steps, and where `hasNorms` for norms of parameters. `wire` leads to ranks on
-  /// other hosts, if there are any.
-  World(const Plan &plan, const Target &target, uint64_t traceSteps, bool hasNorms = false, Wire *wire = nullptr);
+  /// What ranks leave in the commons beside their reports.
+  struct Reserved {
+    uint64_t traceSteps = 0; ///< steps of which there are traces
+    bool norms = false;      ///< of parameters
+  };
+  /// `wire` leads to ranks on other hosts, if there are any.
+  World(const Plan &plan, const Target &target, Reserved reserved, Wire *wire = nullptr);
 
   /// Memory of this process alone, in which ranks are threads.
   void provide() { commons.provide(); }

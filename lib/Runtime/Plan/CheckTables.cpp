@@ -135,7 +135,7 @@ void TableChecker::checkView(const plan::ViewT &view, size_t number) {
     last = std::min<Quantity>(last + (Quantity)view.sizes[d] * (Quantity)std::max<int64_t>(view.strides[d], 0),
                               kLargestArena);
   }
-  require(isGood && last < kLargestArena, "view {} is no tensor of an arena", number);
+  require(isGood && last < kLargestArena, "view {} is not a tensor that fits into an arena", number);
 }
 
 /// Its name is that of a file.
@@ -143,11 +143,11 @@ void TableChecker::checkOutput(const plan::OutputT &output) {
   Quantity elements = output.lines, limit = (int64_t)1 << 46;
   for (uint64_t dim : output.shape)
     elements = std::min<Quantity>(elements * dim, limit);
-  require(elements < limit && output.lines >= 1, "a sample of output '{}' is larger than any arena, or has no line",
-          output.name);
+  require(elements < limit, "a sample of output '{}' is larger than any arena", output.name);
+  require(output.lines >= 1, "output '{}' has no lines", output.name);
   require(!output.name.empty() && output.name.find('/') == std::string::npos && output.name != "." &&
               output.name != "..",
-          "output '{}' has no name that a file can have", output.name);
+          "output '{}' has a name that cannot be that of a file", output.name);
   require(output.element <= plan::Element::MAX && output.element != plan::Element::BF16,
           "output '{}' has a type that no file of data has", output.name);
 }

@@ -60,8 +60,8 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
     Element-wise, so a shard is updated like the whole. `kind` names a row of Optimizers.cpp, which has the formula, the
     states and the hyper-parameters that the rule takes; those are attributes. `scalars` is a tensor of six, for all
     parameters of a group, the numbers that include/xlc/Runtime/StepNumbers.h lists for one: [learning rate, factor on
-    the gradient (count ratio and clipping), 1 - beta1^t, sqrt(1 - beta2^t), 1 where the step is applied, D], t being
-    the number of the step. Where the step is not applied, the parameter and its states stay as they are, whatever the
+    the gradient (count ratio and clipping), 1 - beta1^t, sqrt(1 - beta2^t), 1 where the step is applied, D, which is 0
+    up to and including step `ema_start` and then `ema_decay`], t being the number of the step. Where the step is not applied, the parameter and its states stay as they are, whatever the
     gradient is. With `clip_value` no element of the gradient, once it has its factor, is larger than that in magnitude.
     With `ema_decay` the last state is an average of the parameter, which becomes D times itself and 1 - D times the new
     parameter.

@@ -19,7 +19,7 @@ public:
   /// A running average of the parameters (graph.optimizer_step).
   struct Average {
     double decay;
-    int64_t start; ///< until behind this step it is the parameters
+    int64_t start; ///< up to and including this step it is the parameters
   };
 
   explicit OptimizerGroup(mlir::DictionaryAttr attributes) : attributes(attributes) {}
