@@ -17,7 +17,7 @@ import program
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "chargpt"
 MADE = ("data", "checkpoints", "charts", "train", "train.*", "*.jsonl", "final.safetensors", "prompt.txt")  # by README's commands
-STEPS = 200  # in place of README's
+STEPS = 150  # in place of README's
 AHEAD = 20  # steps behind the first checkpoint: there the run is killed
 BELOW = 0.5  # nats a character
 GENERATED = 200  # characters, as README's command says
@@ -36,6 +36,13 @@ class Example:
         self.environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
         blocks = re.findall(r"^```sh\n(.*?)^```$", (self.folder / "README.md").read_text(), re.MULTILINE | re.DOTALL)
         self.commands = "".join(blocks).replace("\\\n", " ").splitlines()
+
+    def use_one_thread(self):
+        """Two threads that meet after each kernel are slow where other tests run beside them."""
+        spec = self.folder / "chargpt.yaml"
+        text, count = re.subn("threads_per_rank: 2", "threads_per_rank: 1", spec.read_text())
+        assert count == 1
+        spec.write_text(text)
 
     def find(self, pattern):
         """The only command that has a match."""
@@ -75,6 +82,7 @@ def with_few_steps(command):
 
 def goes_on_after_a_kill(setting):
     example = Example(setting)
+    example.use_one_thread()
     killed, resumed = example.find("^timeout -s KILL"), example.find("--resume auto --save")
     disturbed = with_few_steps(re.fullmatch(r"timeout -s KILL \d+ (.*)", killed)[1])
     every = int(re.search(r"^checkpoint: .*every: (\d+)", (example.folder / "chargpt.yaml").read_text(), re.MULTILINE)[1])
