@@ -185,7 +185,6 @@ struct Harmless {
 };
 constexpr Harmless harmless[] = {
     {"loses runs", "graph.constant", "all elements are equal"},
-    {"splits values alike", "graph.optimizer_step", "true, and not stated: DataParallel cuts updates"},
     {"mistakes linear", "graph.pad", "true, and not stated: what is padded with is a constant"},
     {"mistakes linear", "graph.stop_gradient", "true, and not stated"},
     {"mistakes linear", "graph.stochastic_cast", "the field does not round"},
