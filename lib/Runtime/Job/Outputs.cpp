@@ -4,6 +4,7 @@
 #include "Data/Data.h"
 #include "Failure.h"
 #include "Files/OutputFile.h"
+#include "Predictions.h"
 
 #include <fmt/format.h>
 
@@ -18,6 +19,8 @@ namespace xlc::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char predict[] = "--predict";
 
 struct NamedFile {
   std::string path, is; ///< `is`: what it is, in words, or the option of an output
@@ -50,6 +53,8 @@ std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
     files.push_back({options.init, "the file of --init"});
   if (!options.tuned.empty())
     files.push_back({options.tuned, "the file of --tuned"});
+  if (options.generate)
+    files.push_back({options.generate->prompt, "the file of --prompt"});
   for (const DataFile &file : listDataFiles(plan, choiceOf(plan, options)))
     files.push_back({file.path, file.is});
   if (plan.evaluation)
@@ -79,18 +84,30 @@ std::string findObstacle(const std::string &path, bool replaced, Devices devices
   return access(parent.c_str(), W_OK | X_OK) != 0 ? std::strerror(errno) : "";
 }
 
+/// The folder is made where there is none.
+std::string findObstacleOfPrediction(const std::string &path) {
+  std::error_code ignored;
+  fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status))
+    return std::strerror(EISDIR);
+  return fs::exists(status) && !fs::is_regular_file(status) ? "it is not a regular file" : "";
+}
+
 } // namespace
 
 std::string besidePath() { return programPath() + ".safetensors"; }
 
 void checkOutputs(const Plan &plan, const Options &options) {
-  const NamedFile outputs[] = {{options.log, "--log"},
-                               {options.save, "--save"},
-                               {options.saveTrained, "--save-trained"},
-                               {options.saveAverage, "--save-ema"},
-                               {options.profile, "--profile"},
-                               {options.stats, "--stats"},
-                               {options.tune, "--tune"}};
+  std::vector<NamedFile> outputs{{options.log, "--log"},
+                                 {options.save, "--save"},
+                                 {options.saveTrained, "--save-trained"},
+                                 {options.saveAverage, "--save-ema"},
+                                 {options.profile, "--profile"},
+                                 {options.stats, "--stats"},
+                                 {options.tune, "--tune"}};
+  for (const auto &output : plan.outputs)
+    if (std::string path = predictionPath(options.predictions, *output); !options.predictions.empty())
+      outputs.insert(outputs.end(), {{path, predict}, {unfinishedPath(path), predict}});
   std::vector<NamedFile> taken = listInputs(plan, options);
   std::vector<std::string> problems;
   for (const NamedFile &output : outputs) {
@@ -104,9 +121,10 @@ void checkOutputs(const Plan &plan, const Options &options) {
     else
       try {
         bool isSaved = output.is.starts_with("--save");
-        if (std::string why = findObstacle(output.path, /*replaced=*/output.is != "--log",
-                                           isSaved ? Devices::Refused : Devices::WrittenTo);
-            !why.empty())
+        std::string why = output.is == predict ? findObstacleOfPrediction(output.path)
+                                               : findObstacle(output.path, /*replaced=*/output.is != "--log",
+                                                              isSaved ? Devices::Refused : Devices::WrittenTo);
+        if (!why.empty())
           problems.push_back(fmt::format("{}: error: cannot be written: {}", output.path, why));
       } catch (const Rejected &problem) {
         problems.push_back(problem.what());

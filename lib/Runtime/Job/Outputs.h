@@ -12,8 +12,8 @@ namespace xlc::runtime {
 /// path by which it was started.
 std::string besidePath();
 
-/// Throws Rejected with all that is wrong where --log, --save, --save-trained, --save-ema, --stats, --profile or --tune
-/// is a file that the run reads, the program, or another output, or cannot be written. Creates and changes nothing.
+/// Throws Rejected with all that is wrong where --log, --save, --save-trained, --save-ema, --stats, --profile, --tune
+/// or a file of --predict is a file that the run reads, the program, or another output, or cannot be written. Creates and changes nothing.
 void checkOutputs(const Plan &plan, const Options &options);
 
 } // namespace xlc::runtime

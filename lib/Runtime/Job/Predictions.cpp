@@ -18,8 +18,6 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr char unfinished[] = ".part";
-
 [[noreturn]] void reject(const std::string &path, int reason) {
   throw Rejected(fmt::format("{}: error: cannot be written: {}", path, std::strerror(reason)));
 }
@@ -56,6 +54,12 @@ int writeAt(int file, const char *from, uint64_t count, uint64_t at) {
 
 } // namespace
 
+std::string predictionPath(const std::string &folder, const plan::OutputT &output) {
+  return folder + "/" + output.name + ".npy";
+}
+
+std::string unfinishedPath(const std::string &predictionPath) { return predictionPath + ".part"; }
+
 Predictions::Predictions(const Plan &plan, const std::string &folder, uint64_t rows)
     : plan(plan), folder(folder), rows(rows), files(plan.outputs.size(), -1), isMade(plan.outputs.size(), false) {
   if (plan.outputs.empty())
@@ -73,11 +77,11 @@ Predictions::~Predictions() {
     if (files[i] >= 0)
       close(files[i]);
     if (isMade[i])
-      unlink((pathOf(i) + unfinished).c_str());
+      unlink(unfinishedPath(pathOf(i)).c_str());
   }
 }
 
-std::string Predictions::pathOf(uint32_t output) const { return folder + "/" + plan.outputs[output]->name + ".npy"; }
+std::string Predictions::pathOf(uint32_t output) const { return predictionPath(folder, *plan.outputs[output]); }
 
 void Predictions::create() {
   std::error_code error;
@@ -86,7 +90,7 @@ void Predictions::create() {
     throw Rejected(fmt::format("{}: error: cannot be written: {}", folder, error.message()));
   for (uint32_t i = 0; i < files.size(); ++i) {
     const plan::OutputT &output = *plan.outputs[i];
-    std::string path = pathOf(i) + unfinished;
+    std::string path = unfinishedPath(pathOf(i));
     int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0)
       reject(path, errno);
@@ -103,7 +107,7 @@ void Predictions::open() {
   for (uint32_t i = 0; i < files.size(); ++i) {
     if (files[i] >= 0)
       continue;
-    std::string path = pathOf(i) + unfinished;
+    std::string path = unfinishedPath(pathOf(i));
     files[i] = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (files[i] < 0)
       throw Rejected(fmt::format("{}: error: cannot be opened: {}; rank 0 has made it, and all hosts need one folder",
@@ -115,7 +119,7 @@ std::string Predictions::publish() {
   std::vector<std::string> written;
   for (uint32_t i = 0; i < files.size(); ++i) {
     std::string path = pathOf(i);
-    if (fsync(files[i]) != 0 || rename((path + unfinished).c_str(), path.c_str()) != 0)
+    if (fsync(files[i]) != 0 || rename(unfinishedPath(path).c_str(), path.c_str()) != 0)
       reject(path, errno);
     isMade[i] = false;
     written.push_back(path);
@@ -137,7 +141,7 @@ void Predictions::take(uint32_t output, uint64_t step, uint32_t microBatch, int 
   uint64_t row = firstRow(step, microBatch, rank), count = std::min<uint64_t>(plan.micro, rows - row);
   uint64_t bytes = sampleElements(*plan.outputs[output]) * bytesOf(plan.outputs[output]->element);
   if (int reason = writeAt(files[output], samples, count * bytes, headers[output].size() + row * bytes))
-    reject(pathOf(output) + unfinished, reason);
+    reject(unfinishedPath(pathOf(output)), reason);
 }
 
 } // namespace xlc::runtime

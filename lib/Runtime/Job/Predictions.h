@@ -16,6 +16,10 @@
 
 namespace xlc::runtime {
 
+/// Of an output: the file that --predict writes into a folder, and the one that it is until all rows are there.
+std::string predictionPath(const std::string &folder, const plan::OutputT &output);
+std::string unfinishedPath(const std::string &predictionPath);
+
 class Predictions : public OutputSink {
 public:
   /// For `rows` rows of data. Throws Rejected where the plan has no outputs.

@@ -47,6 +47,10 @@ std::vector<std::string> findCandidates(const Plan &plan, const Options &options
   }
   if (isAny && folders.empty())
     say(fmt::format("{}: note: only checkpoints that were not finished are there: the run begins anew", dir));
+  if (folders.empty() && (options.evaluates || options.generate))
+    throw NoCheckpoint(fmt::format("{}: error: there is no checkpoint, and nothing is trained: without --resume the "
+                                   "initial parameters are taken",
+                                   dir));
   return folders;
 }
 

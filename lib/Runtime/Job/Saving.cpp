@@ -51,6 +51,11 @@ std::string describeLayout(const Plan &plan) {
   return fmt::format("dp {}, pp {}, tp {}, shards {}", mesh.dp(), mesh.pp(), mesh.tp(), mesh.shards());
 }
 
+/// What evaluates or generates leaves the folder to a run that trains at the same time.
+bool writesCheckpoints(const Options &options) {
+  return options.checkpointsNow || (!options.evaluates && !options.generate);
+}
+
 } // namespace
 
 class Saving::Waits {
@@ -69,8 +74,9 @@ private:
 };
 
 Saving::Saving(const World &world, const Options &options, const Settings &settings, bool speaks)
-    : world(world), plan(world.plan), settings(settings), dir(checkpointFolder(world.plan, options)),
-      parts(rankCount(world.plan)), lastTime(now()), lastLook(now()) {
+    : world(world), plan(world.plan), settings(settings),
+      dir(writesCheckpoints(options) ? checkpointFolder(world.plan, options) : ""), parts(rankCount(world.plan)),
+      lastTime(now()), lastLook(now()) {
   if (options.checkpointsNow && dir.empty())
     throw Rejected("error: --checkpoint-now writes a checkpoint, and there is no folder for it: 'checkpoint: {dir: "
                    "...}' in the spec names it, or --checkpoint-dir");
