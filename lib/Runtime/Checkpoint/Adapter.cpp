@@ -23,7 +23,8 @@ bool cutEnd(std::string_view &text, std::string_view end) {
 }
 
 /// The adapter's name is that of a parameter, or of the module that holds it: the last word or the one before. A module
-/// that is trained as a whole (modules_to_save) has the name of the original one; DoRA's magnitude is no module there.
+/// that is trained as a whole (modules_to_save) has the name of the original one; the magnitude of DoRA is a parameter
+/// there, and not a module.
 NameInAdapter removeAdapterName(std::string_view name) {
   constexpr std::string_view whole = ".modules_to_save.default.";
   if (size_t at = name.find(whole); at != std::string_view::npos)

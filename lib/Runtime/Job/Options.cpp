@@ -134,6 +134,23 @@ void addOptionsOfEvaluation(CLI::App &app, Options &options) {
   generates->excludes(evaluates)->excludes(predicts);
 }
 
+/// What is looked at in steps beside the numbers that each gives.
+void addOptionsOfObservation(CLI::App &app, Options &options) {
+  app.add_flag(
+      "--no-examine{false}", options.examines,
+      "where the loss or a gradient is not finite: end without running the step again to find the first such value");
+  app.add_flag("--check-nan", options.checksNan, "look for the first value that is not finite in every step; slow")
+      ->excludes("--no-examine");
+  app.add_option_function<std::string>(
+         "--log-norms",
+         [&options](const std::string &text) { options.logNorms = parseWhole("--log-norms", text, 1, mostSteps); },
+         "every so many steps, write the norm and the largest magnitude of each parameter's gradient and update to "
+         "--log; on one host")
+      ->type_name("COUNT")
+      ->needs("--log")
+      ->excludes("--check-nan");
+}
+
 /// How ranks run, wait and meet.
 void addOptionsOfRunning(CLI::App &app, Options &options) {
   app.add_option_function<std::string>(
@@ -245,20 +262,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "--seed", [&](const std::string &text) { options.seed = parseWhole("--seed", text, 0, UINT64_MAX); },
          "seed of random initial values, of stochastic rounding and of generated tokens; default: the spec's")
       ->type_name("NUMBER");
-  app.add_flag(
-      "--no-examine{false}", options.examines,
-      "where the loss or a gradient is not finite: end without running the step again to find the first such value");
-  app.add_flag("--check-nan", options.checksNan, "look for the first value that is not finite in every step; slow")
-      ->excludes("--no-examine");
-  app.add_option_function<std::string>(
-         "--log-norms",
-         [&](const std::string &text) { options.logNorms = parseWhole("--log-norms", text, 1, mostSteps); },
-         "every so many steps, write the norm and the largest magnitude of each parameter's gradient and update to "
-         "--log; "
-         "on one host")
-      ->type_name("COUNT")
-      ->needs("--log")
-      ->excludes("--check-nan");
+  addOptionsOfObservation(app, options);
   app.add_option("--profile", options.profile, "write a trace of every rank to this file");
   app.add_option("--stats", options.stats, "write bytes planned and used to this file");
   app.add_option_function<std::string>(

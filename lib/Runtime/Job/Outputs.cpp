@@ -105,9 +105,11 @@ void checkOutputs(const Plan &plan, const Options &options) {
                                  {options.profile, "--profile"},
                                  {options.stats, "--stats"},
                                  {options.tune, "--tune"}};
-  for (const auto &output : plan.outputs)
-    if (std::string path = predictionPath(options.predictions, *output); !options.predictions.empty())
-      outputs.insert(outputs.end(), {{path, predict}, {unfinishedPath(path), predict}});
+  if (!options.predictions.empty())
+    for (const auto &output : plan.outputs) {
+      std::string path = predictionPath(options.predictions, *output);
+      outputs.push_back({path, predict}), outputs.push_back({unfinishedPath(path), predict});
+    }
   std::vector<NamedFile> taken = listInputs(plan, options);
   std::vector<std::string> problems;
   for (const NamedFile &output : outputs) {

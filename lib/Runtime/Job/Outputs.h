@@ -13,7 +13,8 @@ namespace xlc::runtime {
 std::string besidePath();
 
 /// Throws Rejected with all that is wrong where --log, --save, --save-trained, --save-ema, --stats, --profile, --tune
-/// or a file of --predict is a file that the run reads, the program, or another output, or cannot be written. Creates and changes nothing.
+/// or a file of --predict is a file that the run reads, the program, or another output, or cannot be written. Creates
+/// and changes nothing.
 void checkOutputs(const Plan &plan, const Options &options);
 
 } // namespace xlc::runtime
