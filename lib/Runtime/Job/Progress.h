@@ -60,7 +60,7 @@ private:
   double seconds = 0;           ///< of the steps of this run
   const double productSeconds;  ///< of a step, at the device's rate; 0: it is not known
   std::string lastEvaluation;   ///< for the bar
-  const bool bar, showsData; ///< what is generated stands on the standard output alone
+  const bool bar, showsData;    ///< what is generated stands on the standard output alone
 };
 
 } // namespace xlc::runtime
