@@ -208,7 +208,7 @@ TEST_F(Program, FaultsMustNameARankAndAnAction) {
   EXPECT_EQ(runSaying(makePlan(0), {"--inject-fault", "2:1:begin"}).second,
             "error: --inject-fault: there is no rank 2, ranks are 0 to 1\n");
   EXPECT_EQ(runSaying(makePlan(0), {"--inject-fault", "1:9:begin"}).second,
-            "error: --inject-fault: there is no step 9, steps are 1 to 3\n");
+            "error: --inject-fault: there is no step 9, this run has 3\n");
   EXPECT_EQ(runSaying(makePlan(0), {"--inject-fault", "1:begin"}).first, Exit::Usage);
 }
 

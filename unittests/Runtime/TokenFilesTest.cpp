@@ -104,7 +104,7 @@ TEST(TokenFiles, HeadersThatLieAreRefused) {
   EXPECT_EQ(complaintOf(folder, makeNpy("<u2", "(3, 1)", six)),
             ": error: the array has 2 dimensions of '<u2', tokens are integers in one dimension");
   EXPECT_EQ(complaintOf(folder, makeNpy("<f2", "(3,)", six)),
-            ": error: the array has 1 dimensions of '<f2', tokens are integers in one dimension");
+            ": error: the array has 1 dimension of '<f2', tokens are integers in one dimension");
   EXPECT_EQ(complaintOf(folder, "12345", TokenType::U16),
             ": error: 5 bytes are not whole tokens of 2 bytes, as data.train.type = uint16 says");
   EXPECT_EQ(

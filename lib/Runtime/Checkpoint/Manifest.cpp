@@ -110,7 +110,8 @@ std::string writeManifest(const Manifest &manifest) {
   if (manifest.evaluation)
     all["evaluation"] = {{"best", manifest.evaluation->best}, // null where it is infinite
                          {"best_step", manifest.evaluation->bestStep},
-                         {"not_better", manifest.evaluation->notBetter}};
+                         {"not_better", manifest.evaluation->notBetter},
+                         {"last_step", manifest.evaluation->lastStep}};
   all["made_by"] = {{"xlc", manifest.madeBy.xlc},
                     {"layout", manifest.madeBy.layout},
                     {"precision", manifest.madeBy.precision},

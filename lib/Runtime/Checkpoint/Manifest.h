@@ -69,6 +69,7 @@ struct EvaluationState {
   double best = 0;        ///< infinite: none was a number
   uint64_t bestStep = 0;  ///< the step of that
   uint64_t notBetter = 0; ///< evaluations in a row
+  uint64_t lastStep = 0;  ///< behind which the last one was
   bool operator==(const EvaluationState &) const = default;
 };
 

@@ -168,7 +168,8 @@ void readMembers(const json &all, Manifest &manifest) {
   if (fields.has("evaluation")) {
     Fields evaluation(fields.get("evaluation"), "evaluation");
     double best = evaluation.get("best").is_null() ? INFINITY : evaluation.number("best");
-    manifest.evaluation = {best, evaluation.count("best_step"), evaluation.count("not_better")};
+    uint64_t last = evaluation.has("last_step") ? evaluation.count("last_step") : manifest.progress.step;
+    manifest.evaluation = {best, evaluation.count("best_step"), evaluation.count("not_better"), last};
   }
   Fields madeBy(fields.get("made_by"), "made_by");
   manifest.madeBy = {madeBy.text("xlc"), madeBy.text("layout"), madeBy.text("precision"), madeBy.text("target")};

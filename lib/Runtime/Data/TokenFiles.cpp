@@ -68,8 +68,8 @@ TokenFile openNpy(const std::string &path) {
   made.npy = std::make_unique<NpyFile>(path);
   const NpyFile &file = *made.npy;
   if (file.shape.size() != 1 || !isInteger(file.type))
-    file.bytes().reject(fmt::format("the array has {} dimensions of '{}', tokens are integers in one dimension",
-                                    file.shape.size(), rowOf(file.type).numpy));
+    file.bytes().reject(fmt::format("the array has {} dimension{} of '{}', tokens are integers in one dimension",
+                                    file.shape.size(), file.shape.size() == 1 ? "" : "s", rowOf(file.type).numpy));
   made.type = file.type, made.begin = file.begin(), made.tokens = file.shape[0];
   return made;
 }

@@ -157,10 +157,10 @@ void Crew::fail(int rank) {
 }
 
 void Crew::tellWhy(int rank) {
-  auto end = [&](const std::string &why) {
+  auto end = [&](const std::string &why, Exit exit = Exit::RankFailed) {
     const Executor *executor = own(rank).running;
     std::string where = executor ? executor->describePosition() : fmt::format("rank {}, before the first step", rank);
-    world.stop().raise(Exit::RankFailed, fmt::format("error: {}: {}", where, why));
+    world.stop().raise(exit, fmt::format("error: {}: {}", where, why));
   };
   try {
     throw;
@@ -172,6 +172,8 @@ void Crew::tellWhy(int rank) {
   } catch (const std::bad_alloc &) {
     end(own(rank).arena.begin ? "out of memory, beside its arena"
                               : fmt::format("no memory for an arena of {} bytes", trainingProgramOf(plan, rank).arena));
+  } catch (const NotFinite &problem) {
+    end(problem.what(), Exit::NonFinite);
   } catch (const std::exception &problem) {
     end(problem.what());
   }

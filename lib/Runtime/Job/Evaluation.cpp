@@ -36,13 +36,15 @@ uint64_t Evaluation::countSteps(uint64_t &left) const {
   return (rows - left + batch - 1) / batch;
 }
 
-EvaluationResult Evaluation::run(uint64_t step, Rows which) {
+std::optional<EvaluationResult> Evaluation::run(uint64_t step, Rows which, const std::function<bool()> &isStopped) {
   auto begin = std::chrono::steady_clock::now();
   EvaluationResult result;
   result.step = step;
   uint64_t counted = countSteps(result.left), steps = counted + (which == Rows::All && result.left > 0);
   for (uint64_t i = 1; i <= steps; ++i) {
     program.runStep(i);
+    if (isStopped())
+      return std::nullopt;
     if (i > counted)
       break;
     bool wasFinite = std::isfinite(result.sums.loss);
@@ -124,7 +126,8 @@ std::string describe(const EvaluationResult &result) {
     text += fmt::format("  {} {:<.8g}", name, value);
   text += fmt::format("  ({} row{}, {:.3g} s)", result.rows, result.rows == 1 ? "" : "s", result.seconds);
   if (result.left > 0)
-    text += fmt::format("; {} rows that fill no global batch are left out", result.left);
+    text += fmt::format("; {} row{} left out: {} no global batch", result.left, result.left == 1 ? " is" : "s are",
+                        result.left == 1 ? "it fills" : "they fill");
   return text;
 }
 

@@ -10,6 +10,8 @@
 #include "Log.h"
 #include "MetricValues.h"
 
+#include <functional>
+
 namespace xlc::runtime {
 
 /// What an evaluation came to.
@@ -34,8 +36,8 @@ public:
   /// Counted: the rows that the metrics use. All: also the rows behind the last whole global batch, which the metrics
   /// leave out where the loss has no value for a part of a batch.
   enum class Rows { Counted, All };
-  /// Evaluates, and judges, behind a step.
-  EvaluationResult run(uint64_t step, Rows which = Rows::Counted);
+  /// Evaluates, and judges, behind a step. Nothing where `isStopped`, which all ranks call behind each batch, says so.
+  std::optional<EvaluationResult> run(uint64_t step, Rows which, const std::function<bool()> &isStopped);
 
   Executor &executor() { return program; }
   Judge judge;

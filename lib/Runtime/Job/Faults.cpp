@@ -105,7 +105,7 @@ void flipBit(const Plan &plan, const std::optional<Fault> &fault, int rank, uint
 
 void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
   if (fault.step > steps)
-    throw Rejected(fmt::format("error: --inject-fault: there is no step {}, steps are 1 to {}", fault.step, steps));
+    throw Rejected(fmt::format("error: --inject-fault: there is no step {}, this run has {}", fault.step, steps));
   if ((uint32_t)fault.rank >= rankCount(plan))
     throw Rejected(
         fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, rankCount(plan) - 1));

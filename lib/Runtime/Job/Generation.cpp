@@ -137,7 +137,7 @@ void Generation::take(uint32_t, uint64_t step, uint32_t, int, const char *sample
 uint64_t Generation::draw(const std::vector<float> &scores, uint64_t step) const {
   auto largest = std::ranges::max_element(scores);
   if (!std::isfinite(*largest) || std::ranges::any_of(scores, [](float score) { return std::isnan(score); }))
-    throw std::runtime_error(fmt::format("the logits of generated token {} are not finite", step + 1));
+    throw NotFinite(fmt::format("the logits of generated token {} are not finite", step + 1));
   if (choice.temperature == 0)
     return (uint64_t)(largest - scores.begin());
   std::vector<uint64_t> order(scores.size());
@@ -164,10 +164,10 @@ void Generation::run(const Turn &turn, const std::function<void(const std::strin
   if (turn.isFirstOfProcess)
     told = &turn.request;
   turn.fabric.meet(turn.pulse);
-  for (uint64_t i = 1; i <= choice.tokens && turn.request.signal == 0; ++i) {
+  bool isStopped = false;
+  for (uint64_t i = 1; i <= choice.tokens && !isStopped; ++i) {
     turn.program.runStep(i);
-    Request::raise(turn.request.signal, (uint64_t)turn.signal.load(std::memory_order_relaxed));
-    turn.fabric.meet(turn.pulse);
+    isStopped = turn.isStopped();
     if (turn.isFirstOfProcess)
       if (std::string text = append(); turn.rank == 0)
         print(text);

@@ -17,6 +17,11 @@
 
 namespace xlc::runtime {
 
+/// What the model predicts has a value that is not finite: exit 7.
+struct NotFinite : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Generation : public DataSource, public OutputSink {
 public:
   /// Reads the prompt. Throws Rejected where the program cannot generate, with what it lacks.
@@ -30,9 +35,9 @@ public:
     Fabric &fabric;
     Pulse *pulse;
     Request &request;
-    const std::atomic<int> &signal;
+    std::function<bool()> isStopped; ///< meets all others, and says the same to all
   };
-  /// All tokens, as one rank takes part in them, or those until a signal. Rank 0 prints each as it comes.
+  /// All tokens, as one rank takes part in them, or those until it is stopped. Rank 0 prints each as it comes.
   void run(const Turn &turn, const std::function<void(const std::string &)> &print);
 
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override;

@@ -86,7 +86,8 @@ void Judge::continueFrom(const std::optional<EvaluationState> &state) {
 bool Judge::add(uint64_t step, double value) {
   bool isFirst = !known;
   if (isFirst)
-    known = {worst(), step, 0};
+    known = {worst(), step, 0, step};
+  known->lastStep = step;
   bool isBest = smallest ? value < known->best : value > known->best;
   known->notBetter = isFirst || (isBest && std::abs(value - known->best) > minDelta) ? 0 : known->notBetter + 1;
   if (isBest)

@@ -128,17 +128,26 @@ void addOptionsOfEvaluation(CLI::App &app, Options &options) {
       ->type_name("COUNT")
       ->needs(generates);
   generates->needs(prompt), prompt->needs(generates);
-  for (const char *ofTraining : {"--steps", "--epochs", "--save", "--save-trained", "--save-ema"})
-    for (CLI::Option *other : {evaluates, predicts, generates})
-      other->excludes(ofTraining);
   generates->excludes(evaluates)->excludes(predicts);
+}
+
+/// What would have no effect is refused: the options of training where nothing is trained.
+void excludeOptionsOfTraining(CLI::App &app) {
+  CLI::Option *generates = app.get_option("--generate");
+  for (const char *ofTraining : {"--steps", "--epochs", "--save", "--save-trained", "--save-ema", "--lr", "--check-nan",
+                                 "--no-examine", "--log-norms", "--inject-fault"})
+    for (CLI::Option *other : {app.get_option("--eval"), app.get_option("--predict"), generates})
+      other->excludes(ofTraining);
+  for (const char *ofEvaluation : {"--validation", "--log", "--tensorboard", "--profile"})
+    generates->excludes(ofEvaluation);
 }
 
 /// What is looked at in steps beside the numbers that each gives.
 void addOptionsOfObservation(CLI::App &app, Options &options) {
   app.add_flag(
-      "--no-examine{false}", options.examines,
-      "where the loss or a gradient is not finite: end without running the step again to find the first such value");
+         "--no-examine{false}", options.examines,
+         "where the loss or a gradient is not finite: end without running the step again to find the first such value")
+      ->disable_flag_override();
   app.add_flag("--check-nan", options.checksNan, "look for the first value that is not finite in every step; slow")
       ->excludes("--no-examine");
   app.add_option_function<std::string>(
@@ -270,6 +279,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       "make a rank fail (rank:step:action), a gradient overflow (rank:step:parameter=inf, or =nan), or a bit of what a "
       "rank holds flip behind the step (rank:step:parameter=flip, of a state m/parameter=flip)");
   addOptionsOfRunning(app, options);
+  excludeOptionsOfTraining(app);
   addOptionsOfTuning(app, options);
   refuseEmptyValues(app);
   try {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,10 +92,16 @@ void Predictions::create() {
   for (uint32_t i = 0; i < files.size(); ++i) {
     const plan::OutputT &output = *plan.outputs[i];
     std::string path = unfinishedPath(pathOf(i));
-    int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0)
       reject(path, errno);
+    if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      close(file);
+      throw Rejected(fmt::format("{}: error: cannot be written: another program writes its predictions there", path));
+    }
     files[i] = file, isMade[i] = true;
+    if (ftruncate(file, 0) != 0)
+      reject(path, errno);
     uint64_t bytes = rows * sampleElements(output) * bytesOf(output.element);
     if (int reason = writeAt(file, headers[i].data(), headers[i].size(), 0))
       reject(path, reason);

@@ -93,9 +93,8 @@ void Progress::record(const LogRecord &record) {
 void Progress::show(const StepResult &r) {
   if (bar)
     clearBar();
-  float norm = std::isnan(r.norm) ? std::abs(r.norm) : r.norm; // which has no sign
   std::string shown = fmt::format("step {:>4}  loss {:<11.8g} grad norm {:<11.6g} lr {:<9.4g} {:.4g} samples/s", r.step,
-                                  r.loss, norm, r.learningRate, r.samplesPerSecond);
+                                  r.loss, r.norm, r.learningRate, r.samplesPerSecond);
   if (tokensOfSample > 0)
     shown += fmt::format("  {:.4g} tokens/s", r.samplesPerSecond * (double)tokensOfSample);
   if (productSeconds > 0)

@@ -18,8 +18,7 @@ void RankSteps::run() {
   if (crew.options.checkpointsNow)
     writeCheckpoint(/*isLast=*/true);
   begin = now();
-  if (!isTraining())
-    replaceTraining();
+  isTraining() ? evaluateAnew() : replaceTraining();
   while (isTraining() && !isLast())
     train();
   endUntil(step);
@@ -44,8 +43,9 @@ void RankSteps::replaceTraining() {
   if (!crew.generation)
     return evaluate();
   self.running = self.generator.get();
-  crew.generation->run({rank, rank == crew.share.first, *self.generator, fabric, pulse, request, crew.signal},
-                       [&](const std::string &text) { crew.speaker->print(text); });
+  crew.generation->run(
+      {rank, rank == crew.share.first, *self.generator, fabric, pulse, request, [this] { return isStopped(); }},
+      [&](const std::string &text) { crew.speaker->print(text); });
 }
 
 void RankSteps::train() {
@@ -89,6 +89,25 @@ void RankSteps::evaluateIfDue() {
   begin = now();
 }
 
+void RankSteps::evaluateAnew() {
+  if (!crew.resumption.checkpoint() || !crew.validation)
+    return;
+  const std::optional<EvaluationState> &known = self.evaluation->judge.state();
+  if ((known && known->lastStep == done) ||
+      !Evaluation::isDue(crew.plan, crew.resumption.progress(), done, crew.data.rows()))
+    return;
+  evaluate();
+  begin = now();
+}
+
+bool RankSteps::isStopped() {
+  Request::raise(request.signal, (uint64_t)crew.signal.load(std::memory_order_relaxed));
+  fabric.meet(pulse);
+  bool is = request.signal != 0;
+  fabric.meet(pulse); // all have read it before a rank raises it in what follows
+  return is;
+}
+
 void RankSteps::evaluate() {
   Evaluation &evaluation = *self.evaluation;
   Predictions *predictions = crew.predictions.get();
@@ -99,17 +118,24 @@ void RankSteps::evaluate() {
   if (predictions && rank == crew.share.first)
     predictions->open();
   fabric.meet(pulse);
-  EvaluationResult result = evaluation.run(step, predictions ? Evaluation::Rows::All : Evaluation::Rows::Counted);
-  if (result.isBest && crew.plan.evaluation->keeps_best && crew.saving.isOn() && isTraining())
+  std::optional<EvaluationResult> result = evaluation.run(
+      step, predictions ? Evaluation::Rows::All : Evaluation::Rows::Counted, [this] { return isStopped(); });
+  self.running = self.executor.get();
+  if (!result) {
+    Request::raise(request.lastStep, std::max<uint64_t>(step, 1));
+    if (rank == 0)
+      crew.speaker->tellStopped(step);
+    return;
+  }
+  if (result->isBest && crew.plan.evaluation->keeps_best && crew.saving.isOn() && isTraining())
     Request::raise(request.checkpoint, step + 1);
   if (evaluation.judge.ends()) // all ranks have the same numbers
     Request::raise(request.lastStep, std::max<uint64_t>(step, 1));
   if (rank == 0)
-    crew.speaker->showEvaluation(result, evaluation.judge);
+    crew.speaker->showEvaluation(*result, evaluation.judge);
   fabric.meet(pulse);
   if (predictions && rank == 0)
     say(predictions->publish());
-  self.running = self.executor.get();
 }
 
 void RankSteps::writeCheckpointIfDue() {

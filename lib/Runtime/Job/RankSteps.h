@@ -22,7 +22,11 @@ private:
   /// What is due behind the step; all have met.
   void logNorms();
   void evaluateIfDue();
+  /// The evaluation behind the last step of the run before, where that was stopped before its end.
+  void evaluateAnew();
   void evaluate();
+  /// Whether a signal ends what is under way: the same of all ranks, which meet.
+  bool isStopped();
   void writeCheckpointIfDue();
   void writeCheckpoint(bool isLast);
   /// Shows steps up to this one, whose numbers are read late on a device that runs ahead.

@@ -63,7 +63,12 @@ std::unique_ptr<const Data> openValidation(const Plan &plan, const Options &opti
     throw Rejected("error: --validation is for programs that evaluate: 'eval: {}' in the spec makes one");
   if (!given || options.generate || (!options.evaluates && given->every_steps == 0 && !given->by_epoch))
     return nullptr;
-  return std::make_unique<const Data>(plan, validationChoiceOf(options), Scan::Small, plan::Purpose::evaluate);
+  auto data = std::make_unique<const Data>(plan, validationChoiceOf(options), Scan::Small, plan::Purpose::evaluate);
+  if (given->whole_batches && options.predictions.empty() && data->rows() < globalBatch(plan))
+    throw Rejected(fmt::format("error: this loss has a value for a whole global batch alone, of {} rows, and the "
+                               "validation data have {}",
+                               globalBatch(plan), data->rows()));
+  return data;
 }
 
 std::unique_ptr<Predictions> openPredictions(const Plan &plan, const Options &options, const Data *validation) {

@@ -8,6 +8,7 @@
 #include "xlc/Runtime/States.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <filesystem>
@@ -24,8 +25,16 @@ int findPublisher(const Plan &plan) {
   return (int)((*first)->stage * stageRanks(plan));
 }
 
+namespace {
+
+/// What is not a number is shown without a sign.
+float dropSign(float value) { return std::isnan(value) ? std::abs(value) : value; }
+
+} // namespace
+
 StepResult resultOf(uint64_t step, const Executor &executor) {
-  StepResult result{step, executor.lossOf(step), executor.normOf(step), executor.rateOf(step), 0, 0, 0, {}};
+  StepResult result{
+      step, dropSign(executor.lossOf(step)), dropSign(executor.normOf(step)), executor.rateOf(step), 0, 0, 0, {}};
   if (const LossScale *scale = executor.lossScale())
     result.scale = {executor.usedScale(), scale->skippedInRow() > 0, scale->skipped(), scale->skippedInRow(),
                     scale->isSpent()};
@@ -72,6 +81,14 @@ void Speaker::showEvaluation(const EvaluationResult &result, const Judge &judge)
   world.pulses()->set(Pulse::Works);
 }
 
+void Speaker::tellStopped(uint64_t step) {
+  clearBar();
+  if (options.evaluates)
+    return say(fmt::format("stopped before all rows were evaluated{}",
+                           options.predictions.empty() ? "" : "; no predictions are written"));
+  say(fmt::format("note: the evaluation behind step {} is stopped; a run that resumes there begins with it", step));
+}
+
 void Speaker::judge(const StepResult &result) {
   const StepResult::Scale *scale = result.scale ? &*result.scale : nullptr;
   if (std::isfinite(result.norm) && std::isfinite(result.loss))
@@ -115,10 +132,11 @@ Exit Speaker::finish(const InitialValues &values, const ReadArena &read, std::ve
   const std::pair<std::string, Saved> saved[] = {{placeOf(options.save), Saved::All},
                                                  {placeOf(options.saveTrained), Saved::Trained},
                                                  {placeOf(options.saveAverage), Saved::Average}};
-  std::string saves;
+  std::vector<std::string> paths;
   for (const auto &[path, which] : saved)
     if (!path.empty())
-      saves += fmt::format("{} {}", saves.empty() ? ", saves" : " and", path);
+      paths.push_back(path);
+  std::string saves = paths.empty() ? "" : fmt::format(", saves {}", fmt::join(paths, ", "));
   if (!failure.empty() || shown < steps)
     clearBar();
   if (!failure.empty())

@@ -27,6 +27,8 @@ public:
 
   /// Of an evaluation, which `judge` has judged.
   void showEvaluation(const EvaluationResult &result, const Judge &judge);
+  /// Of one behind a step that a signal has stopped.
+  void tellStopped(uint64_t step);
 
   /// Of a step in which a value is not finite, whatever its loss is: the job ends after it.
   void spoil(uint64_t step);
