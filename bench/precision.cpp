@@ -43,7 +43,6 @@ public:
     std::vector<std::thread> threads;
     for (int part = 0; part < contraction.parts(); ++part)
       threads.emplace_back([&, part] {
-        useOneLibraryThread();
         for (int64_t piece = 0; piece < contraction.pieces(); ++piece) {
           contraction.pack(piece, part, b.data(), room);
           together.arrive_and_wait();

@@ -43,6 +43,13 @@ target_compile_options(xlc-pch-rtti PRIVATE ${XLC_RTTI})
 # What reads a stranger's files, and the placement of buffers: compiled anew where XLC_REST_FROM is given.
 set(XLC_READERS XLCSupport XLCSpec XLCOnnx XLCImport XLCRaise XLCPlacement)
 
+# LLVM and MLIR: shared libraries, or their archives for a program with the property XLC_ARCHIVES, which starts in a third of the time and
+# needs no LLVM where it runs.
+add_library(xlc-llvm INTERFACE)
+file(GLOB llvm_archives ${LLVM_LIBRARY_DIRS}/libMLIR*.a ${LLVM_LIBRARY_DIRS}/libLLVM*.a)
+set(has_archives $<BOOL:$<TARGET_PROPERTY:XLC_ARCHIVES>>)
+target_link_libraries(xlc-llvm INTERFACE "$<IF:${has_archives},${llvm_archives},MLIR;LLVM>")
+
 # xlc_add_library(NAME SOURCES ... LINK ...): a compiler-side library.
 function(xlc_add_library name)
   cmake_parse_arguments(ARG "NO_PCH;RTTI" "" "SOURCES;LINK;DEPENDS" ${ARGN})
@@ -59,7 +66,7 @@ function(xlc_add_library name)
     target_precompile_headers(${name} REUSE_FROM xlc-pch)
   endif()
   add_dependencies(${name} xlc-headers ${ARG_DEPENDS})
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} xlc-llvm)
 endfunction()
 
 # xlc_add_tool(NAME SOURCES ... LINK ...): an executable under build/bin.

@@ -3,6 +3,7 @@
 #include "Files/OutputFile.h"
 #include "Link.h"
 #include "xlc/Runtime/Kernel.h"
+#include "xlc/Support/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -10,14 +11,27 @@
 using namespace mlir;
 using namespace xlc;
 
-std::string xlc::findRuntime(const Target &target, StringRef driver) {
-  for (StringRef folder : {"lib", "lib/xlc"}) {
-    SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(driver)));
-    llvm::sys::path::append(path, folder, target.backend().linkNeeds().runtime);
-    if (llvm::sys::fs::exists(path))
-      return path.str().str();
-  }
-  return "";
+FailureOr<LinkFiles> xlc::findLinkFiles(const Target &target, StringRef driver, Location loc) {
+  auto find = [&](ArrayRef<StringRef> folders, StringRef name) {
+    for (StringRef folder : folders) {
+      SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(driver)));
+      llvm::sys::path::append(path, folder, name);
+      if (llvm::sys::fs::exists(path))
+        return path.str().str();
+    }
+    return std::string();
+  };
+  auto missing = [&](StringRef name, StringRef where) {
+    return blame(Fault::User, emitError(loc)) << "cannot find " << name << " beside the compiler, in " << where;
+  };
+  StringRef runtime = target.backend().runtime(), last = "libc.so.6";
+  LinkFiles files{find({"lib", "lib/xlc"}, runtime), find({"lib/xlc"}, last)};
+  if (files.runtime.empty())
+    return missing(runtime, "../lib or ../lib/xlc");
+  if (files.folder.empty())
+    return missing(last, "../lib/xlc");
+  files.folder = llvm::sys::path::parent_path(files.folder).str();
+  return files;
 }
 
 std::unique_ptr<llvm::MemoryBuffer> xlc::makeObject(ModuleOp module, const Target &target, plan::PlanT &plan) {
@@ -40,15 +54,12 @@ static LogicalResult linkObject(const llvm::MemoryBuffer &code, runtime::OutputF
   return success();
 }
 
-LogicalResult xlc::linkProgram(Location loc, const Target &target, const llvm::MemoryBuffer &code,
-                               const EmitOptions &options, runtime::OutputFile &program) {
-  return linkObject(code, program, [&](StringRef object, StringRef output) {
-    return linkProgram(target.backend().linkNeeds(), options, object, output, loc);
-  });
+LogicalResult xlc::linkProgram(Location loc, const LinkFiles &files, const llvm::MemoryBuffer &code,
+                               runtime::OutputFile &program) {
+  return linkObject(code, program,
+                    [&](StringRef object, StringRef output) { return linkProgram(files, object, output, loc); });
 }
 
-LogicalResult xlc::linkImage(Location loc, const llvm::MemoryBuffer &code, const EmitOptions &options,
-                             runtime::OutputFile &image) {
-  return linkObject(code, image,
-                    [&](StringRef object, StringRef output) { return linkShared(options, object, output, loc); });
+LogicalResult xlc::linkImage(Location loc, const llvm::MemoryBuffer &code, runtime::OutputFile &image) {
+  return linkObject(code, image, [&](StringRef object, StringRef output) { return linkShared(object, output, loc); });
 }

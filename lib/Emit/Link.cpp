@@ -1,92 +1,64 @@
-// The linker, called through a C++ compiler, which knows where the system's libraries are. What it says goes into
-// memory and not beside the program, since a full disk is one of the things that it may have to say.
+// LLD, in this process: no compiler, linker or shell is started, and nothing of the machine is used but the files beside
+// the compiler (docs/rationale/Link.md). What it says goes into memory, since a full disk is one of the things that it
+// may have to say.
 #include "Link.h"
 #include "Files/OutputFile.h"
+#include "lld/Common/Driver.h"
 #include "xlc/Support/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
-#include <sys/mman.h>
-#include <unistd.h>
+#include "llvm/Support/Path.h"
+
+LLD_HAS_DRIVER(elf)
 
 using namespace mlir;
 using namespace xlc;
 
-namespace {
+/// For any output. Small links gain nothing by threads; a file that is mapped to memory ends the process where the disk
+/// is full.
+static constexpr const char *kOptions[] = {"ld.lld",
+                                           "-m",
+                                           "elf_x86_64",
+                                           "--threads=1",
+                                           "-z",
+                                           "relro",
+                                           "--gc-sections",
+                                           "--eh-frame-hdr",
+                                           "--no-mmap-output-file",
+                                           "--hash-style=gnu"};
 
-std::string findCompiler(const EmitOptions &options) {
-  for (const std::string &name : options.compilers)
-    if (auto path = llvm::sys::findProgramByName(name))
-      return *path;
-  return "";
-}
+/// Of a program, in the order of a C++ compiler: what comes before the objects, and behind them.
+static constexpr const char *kBefore[] = {"Scrt1.o", "crti.o", "crtbeginS.o"};
+static constexpr const char *kBehind[] = {"libstdc++.a", "libm.so.6",        "libgcc.a",  "libgcc_eh.a",
+                                          "libc.so.6",   "libc_nonshared.a", "crtendS.o", "crtn.o"};
+static constexpr char kLoader[] = "/lib64/ld-linux-x86-64.so.2"; // as the ABI names it
 
-/// A file in memory that a child process can write to by name.
-class MemoryFile {
-public:
-  MemoryFile() : file(memfd_create("log", 0)), path("/proc/self/fd/" + std::to_string(file)) {}
-  ~MemoryFile() { close(file); }
-  MemoryFile(const MemoryFile &) = delete;
-
-  StringRef name() const { return path; }
-  std::string read() const {
-    auto text = llvm::MemoryBuffer::getOpenFile(file, path, /*FileSize=*/-1);
-    return text ? (*text)->getBuffer().trim().str() : "";
-  }
-
-private:
-  const int file;
-  const std::string path; ///< the child's own name of the descriptor that it inherits
-};
-
-/// The environment of the linker: the given one, with the system's own PATH where there is none, because the compiler
-/// looks for its linker there.
-SmallVector<StringRef> findEnvironment(const EmitOptions &options, SmallString<64> &path) {
-  SmallVector<StringRef> variables(options.environment.begin(), options.environment.end());
-  if (llvm::none_of(variables, [](StringRef each) { return each.starts_with("PATH="); })) {
-    char standard[48];
-    confstr(_CS_PATH, standard, sizeof(standard));
-    (path = "PATH=").append(StringRef(standard));
-    variables.push_back(path);
-  }
-  return variables;
-}
-
-} // namespace
-
-/// Runs the first compiler that there is.
-static LogicalResult runLinker(const EmitOptions &options, ArrayRef<StringRef> words, Location loc) {
-  std::string compiler = findCompiler(options);
-  if (compiler.empty())
-    return blame(Fault::User, emitError(loc)) << "cannot find a C++ compiler to link with: install clang-22 or g++";
-  SmallVector<StringRef> arguments{compiler};
-  llvm::append_range(arguments, words);
-  SmallString<64> path;
-  SmallVector<StringRef> environment = findEnvironment(options, path);
-  MemoryFile log;
-  std::optional<StringRef> redirects[] = {std::nullopt, log.name(), log.name()};
-  std::string message;
+static LogicalResult runLinker(ArrayRef<std::string> words, Location loc) {
+  SmallVector<const char *> arguments(std::begin(kOptions), std::end(kOptions));
+  for (const std::string &word : words)
+    arguments.push_back(word.c_str());
+  std::string said;
+  llvm::raw_string_ostream log(said);
   runtime::HeldSignals held;
-  int status = llvm::sys::ExecuteAndWait(compiler, arguments, ArrayRef(environment), redirects, 0, 0, &message);
-  if (status == 0)
+  lld::Result result = lld::lldMain(arguments, log, log, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode == 0)
     return success();
-  auto diagnostic = blame(Fault::User, emitError(loc))
-                    << "linking with " << compiler << " failed: " << message << log.read();
-  if (!llvm::sys::findProgramByName("ld"))
-    diagnostic << "; there is no linker 'ld' on the PATH: install binutils";
-  return diagnostic;
+  return blame(Fault::User, emitError(loc)) << "linking failed: " << StringRef(said).trim();
 }
 
-LogicalResult xlc::linkProgram(const LinkNeeds &needs, const EmitOptions &options, StringRef object, StringRef output,
-                               Location loc) {
-  if (options.runtime.empty())
-    return blame(Fault::User, emitError(loc))
-           << "cannot find " << needs.runtime << " beside the compiler, in ../lib or ../lib/xlc";
-  SmallVector<StringRef> words{"-o", output, object, options.runtime};
-  llvm::append_range(words, needs.flags);
-  return runLinker(options, words, loc);
+LogicalResult xlc::linkProgram(const LinkFiles &files, StringRef object, StringRef output, Location loc) {
+  SmallVector<std::string> words{"-pie", "-dynamic-linker", kLoader, "--as-needed", "-o", output.str()};
+  auto add = [&](const char *name) {
+    SmallString<256> path(files.folder);
+    llvm::sys::path::append(path, name);
+    words.push_back(path.str().str());
+  };
+  llvm::for_each(kBefore, add);
+  words.push_back(object.str());
+  words.push_back(files.runtime);
+  llvm::for_each(kBehind, add);
+  return runLinker(words, loc);
 }
 
-LogicalResult xlc::linkShared(const EmitOptions &options, StringRef object, StringRef output, Location loc) {
-  return runLinker(options, {"-shared", "-o", output, object}, loc);
+LogicalResult xlc::linkShared(StringRef object, StringRef output, Location loc) {
+  return runLinker({"-shared", "-o", output.str(), object.str()}, loc);
 }

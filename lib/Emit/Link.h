@@ -6,14 +6,13 @@
 
 namespace xlc {
 
-/// Links the object file `object` with the runtime and what else its target needs to the program `output`. Neither path
-/// may begin with a dash.
-mlir::LogicalResult linkProgram(const LinkNeeds &needs, const EmitOptions &options, llvm::StringRef object,
-                                llvm::StringRef output, mlir::Location loc);
+/// Links the object file `object` with the runtime and the C and C++ libraries to the program `output`. Neither path may
+/// begin with a dash.
+mlir::LogicalResult linkProgram(const LinkFiles &files, llvm::StringRef object, llvm::StringRef output,
+                                mlir::Location loc);
 
 /// The same to a shared library, of the object alone.
-mlir::LogicalResult linkShared(const EmitOptions &options, llvm::StringRef object, llvm::StringRef output,
-                               mlir::Location loc);
+mlir::LogicalResult linkShared(llvm::StringRef object, llvm::StringRef output, mlir::Location loc);
 
 } // namespace xlc
 

@@ -9,8 +9,10 @@
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/Limits.h"
 #include "xlc/Spec/SpecPlace.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -134,17 +136,32 @@ LogicalResult makeProgramObject(Compilation &compilation, plan::PlanT &plan) {
   return success(compilation.object && succeeded(verifyEmitted(compilation, plan)));
 }
 
-LogicalResult writeSimulatorImage(const Compilation &compilation, const plan::PlanT &plan, const EmitOptions &options) {
+LogicalResult writeSimulatorImage(const Compilation &compilation, const plan::PlanT &plan) {
   const std::string &path = compilation.request.simulatorImage;
   if (path.empty())
     return success();
   std::unique_ptr<llvm::MemoryBuffer> object =
       compilation.getTarget().backend().makeSimulatorObject(*compilation.module, plan);
   runtime::OutputFile image(path);
-  if (!object || failed(linkImage(ModuleOp(*compilation.module).getLoc(), *object, options, image)))
+  if (!object || failed(linkImage(ModuleOp(*compilation.module).getLoc(), *object, image)))
     return failure();
   image.publish();
   return success();
+}
+
+/// Copies libraries into a folder. Throws runtime::Rejected.
+void writeLibraries(ArrayRef<std::string> libraries, const std::string &folder) {
+  if (std::error_code error =
+          llvm::sys::fs::create_directories(folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
+    throw runtime::Rejected(folder + ": error: cannot be written: " + error.message());
+  for (StringRef path : libraries) {
+    auto bytes = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    if (!bytes)
+      throw runtime::Rejected(path.str() + ": error: cannot be read: " + bytes.getError().message());
+    runtime::OutputFile copy((folder + "/" + llvm::sys::path::filename(path)).str());
+    copy.write((*bytes)->getBufferStart(), (*bytes)->getBufferSize());
+    copy.publish();
+  }
 }
 
 /// Writes the program and, where they are not random, the parameters that belong to it. Throws runtime::Rejected.
@@ -159,14 +176,13 @@ LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outpu
       return failure();
     plan.parameters_digest = *digest;
   }
-  EmitOptions options;
-  options.environment = compilation.request.environment;
-  options.runtime = findRuntime(compilation.getTarget(), compilation.request.driver);
-  if (failed(makeProgramObject(compilation, plan)) ||
-      failed(linkProgram(compilation.module->getLoc(), compilation.getTarget(), *compilation.object, options, program)))
+  Location loc = ModuleOp(*compilation.module).getLoc();
+  FailureOr<LinkFiles> with = findLinkFiles(compilation.getTarget(), compilation.request.driver, loc);
+  if (failed(with) || failed(makeProgramObject(compilation, plan)) ||
+      failed(linkProgram(loc, *with, *compilation.object, program)) || failed(writeSimulatorImage(compilation, plan)))
     return failure();
-  if (failed(writeSimulatorImage(compilation, plan, options)))
-    return failure();
+  if (compilation.request.bundles)
+    writeLibraries(compilation.getTarget().backend().findLibraries(), outputs[0] + ".libs");
   runtime::OutputFile::publishTogether(files);
   return success();
 }
@@ -177,6 +193,11 @@ LogicalResult xlc::checkProgram(const Compilation &compilation) {
   if (!compilation.request.simulatorImage.empty() && !compilation.getTarget().backend().hasSimulator()) {
     compilation.diagnostics.error("--simulator-image", "target " + compilation.getTarget().name() +
                                                            " runs on this machine; only cuda has a simulator");
+    return failure();
+  }
+  if (compilation.request.bundles && compilation.getTarget().backend().findLibraries().empty()) {
+    compilation.diagnostics.error("--bundle", "programs for target " + compilation.getTarget().name() +
+                                                  " open the libraries of the GPU's vendor, which are installed there");
     return failure();
   }
   SmallVector<std::string> outputs = listOutputs(compilation);

@@ -321,18 +321,23 @@ def interrupt_saves(setting):
 
 
 def runs_with_only_its_libraries(setting):
-    """In a chroot with what ldd lists: no LLVM, no Python, no /proc, no locale, no temporary folder."""
+    """With its bundle, in a chroot with the C library: no oneDNN, no C++ library, no LLVM, no Python, no /proc, no locale, no temporary
+    folder."""
     if os.geteuid() != 0:
         raise Skipped("only root may chroot")
-    trained = make(setting, "chroot", dp=2, stage=3)
+    trained = make(setting, "chroot", dp=2, stage=3, flags=["--bundle"])
     trained.train(3, tag="outside")
     root = trained.folder / "root"
     libraries = re.findall(r"(/\S+)", program.run(["ldd", trained.path]))
+    names = sorted(pathlib.Path(library).name for library in libraries)
+    if names != ["ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6"]:
+        yield f"the program is linked with {names}"
     for library in libraries:
         target = root / library.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(os.path.realpath(library), target)
     shutil.copy(trained.path, root / "train")
+    shutil.copytree(f"{trained.path}.libs", root / "train.libs")
     shutil.copy(f"{trained.path}.safetensors", root / "train.safetensors")
     for name in ("input_ids", "labels"):
         shutil.copy(setting.models / "gpt2-tiny" / f"{name}.npy", root)

@@ -10,13 +10,16 @@ constexpr const char *examples = R"(Examples:
   xlc compile gpt2.onnx --spec zero3.yaml -o train     ./train, and train.safetensors beside it
   ./train --steps 100 --log log.jsonl --save final.safetensors
   xlc compile gpt2.onnx --spec zero3.yaml -o train --cpu x86-64-v3     for any processor with AVX2
+  xlc compile gpt2.onnx --spec zero3.yaml -o train --bundle            and train.libs, for a machine without oneDNN
   xlc compile gpt2.onnx --spec one.yaml -o train --target cuda         for an NVIDIA GPU; no GPU is needed to compile
 
-The program needs oneDNN (libdnnl) where it runs, for GPUs NVIDIA's driver and cuBLAS, OUTPUT.safetensors beside it, and its data: the spec's paths are kept
-as absolute ones, --data gives others. Exit code 4, and no program, when the model's reference (docs/Export.md) has other gradients.)";
+The program needs oneDNN (libdnnl.so.2) where it runs, in OUTPUT.libs or on the system, for GPUs NVIDIA's driver and
+cuBLAS, OUTPUT.safetensors beside it, and its data: the spec's paths are kept as absolute ones, --data gives others.
+Exit code 4, and no program, when the model's reference (docs/Export.md) has other gradients.)";
 
 struct CompileOptions : CommonOptions {
   std::string output, simulatorImage;
+  bool bundles = false;
   CheckOptions check;
 };
 
@@ -28,7 +31,8 @@ int compile(const CompileOptions &options, const char *driver) {
   if (int code = checkReference(session, options.check))
     return code;
   std::string path = llvm::sys::fs::getMainExecutable(driver, (void *)&addCompileCommand);
-  return session.compile(options.output, path, options.simulatorImage);
+  return session.compile(
+      {.output = options.output, .driver = path, .bundles = options.bundles, .simulatorImage = options.simulatorImage});
 }
 
 } // namespace
@@ -39,6 +43,8 @@ Command xlc::addCompileCommand(CLI::App &app, const char *driver) {
   options->addTo(*command);
   command->add_option("-o,--output", options->output, "the program; initial parameters go to OUTPUT.safetensors")
       ->required();
+  command->add_flag("--bundle", options->bundles,
+                    "also copy oneDNN and what it needs to OUTPUT.libs, for machines that have only a C library");
   command->add_option("--simulator-image", options->simulatorImage,
                       "also the kernels as code of this machine, for the simulated GPU (docs/rationale/Gpu.md)");
   options->check.addTo(*command);

@@ -103,12 +103,10 @@ int Session::runPhases() {
   return run(upTo);
 }
 
-int Session::compile(const std::string &output, const std::string &driver, const std::string &simulatorImage) {
-  compilation.request.output = output;
-  compilation.request.driver = driver;
-  compilation.request.simulatorImage = simulatorImage;
-  for (char **entry = environ; *entry; ++entry)
-    compilation.request.environment.push_back(*entry);
+int Session::compile(const CompilationInputs::Request &request) {
+  std::string compiler = compilation.request.compiler;
+  compilation.request = request;
+  compilation.request.compiler = compiler;
   RunOptions rest = options.run;
   rest.startAfter = kPlanPhase;
   rest.stopAfter.clear();

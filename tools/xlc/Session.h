@@ -21,9 +21,9 @@ public:
 
   /// Runs the phases up to the plan, or up to --stop-after: Done, Rejected or Internal.
   int runPhases();
-  /// Runs those after the plan: the object and, unless `output` is empty, the program. `driver` is this program's path.
-  /// `simulatorImage`: as in CompilationInputs::Request.
-  int compile(const std::string &output, const std::string &driver, const std::string &simulatorImage = "");
+  /// Runs those after the plan: the object and, unless its `output` is empty, the program. The request's `compiler` is
+  /// this one.
+  int compile(const CompilationInputs::Request &request);
   /// Runs the phases after Spec for another spec, without a word; none where the spec is not possible for the model.
   std::optional<Compilation> tryPhases(const Spec &spec);
   /// What a failure after the phases means, from what has been said.

@@ -51,7 +51,7 @@ bool canRunKernels(const Target &target) {
 /// The compiled kernels and library calls on the arenas of simulated ranks.
 int verifyKernels(Session &session, const VerifyCommandOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> program = session.get().module->clone(); // Lower changes its kernels
-  if (int code = session.compile(/*output=*/"", /*driver=*/""))
+  if (int code = session.compile({}))
     return code;
   verify::KernelOptions kernels{options.verify.seed, options.verify.steps, options.verify.maximalDifferences};
   llvm::FailureOr<verify::KernelReport> report = verify::verifyKernels(*program, *session.get().object, kernels);

@@ -82,10 +82,10 @@ struct Emit : testing::Test {
   void TearDown() override { llvm::sys::fs::remove_directories(folder); }
 
   /// Writes the program under this name, and publishes it.
-  LogicalResult emit(StringRef name, const EmitOptions &options) {
+  LogicalResult emit(StringRef name, const LinkFiles &files = {XLC_RUNTIME_LIBRARY, XLC_LINK_FOLDER}) {
     return publish(name, [&](runtime::OutputFile &file) -> LogicalResult {
       std::unique_ptr<llvm::MemoryBuffer> object = succeeded(lower()) ? makeObject(*module, *target, plan) : nullptr;
-      return success(object && succeeded(linkProgram(module->getLoc(), *target, *object, options, file)));
+      return success(object && succeeded(linkProgram(module->getLoc(), files, *object, file)));
     });
   }
   LogicalResult lower() {
@@ -251,7 +251,7 @@ TEST_F(Emit, ProductsHaveTheirTypeAndBf16ItsLevel) {
 }
 
 TEST_F(Emit, ProgramRuns) {
-  ASSERT_TRUE(succeeded(emit("train", {XLC_RUNTIME_LIBRARY}))) << messages;
+  ASSERT_TRUE(succeeded(emit("train"))) << messages;
   EXPECT_EQ(countFiles(), 1u);
   std::string log = path("log.jsonl"), program = path("train"), output = path("out");
   std::optional<StringRef> redirects[] = {std::nullopt, StringRef(output), StringRef(output)};
@@ -264,30 +264,25 @@ TEST_F(Emit, ProgramRuns) {
 }
 
 TEST_F(Emit, SameInputSameBytes) {
-  ASSERT_TRUE(succeeded(emit("a", {XLC_RUNTIME_LIBRARY}))) << messages;
+  ASSERT_TRUE(succeeded(emit("a"))) << messages;
   module = parseSourceString<ModuleOp>(source, &context);
-  ASSERT_TRUE(succeeded(emit("b", {XLC_RUNTIME_LIBRARY}))) << messages;
+  ASSERT_TRUE(succeeded(emit("b"))) << messages;
   auto a = llvm::MemoryBuffer::getFile(path("a")), b = llvm::MemoryBuffer::getFile(path("b"));
   EXPECT_TRUE((*a)->getBuffer() == (*b)->getBuffer());
 }
 
 TEST_F(Emit, ErrorsAreDiagnostics) {
-  EXPECT_TRUE(failed(emit("train", {""})));
+  Location loc = module->getLoc();
+  EXPECT_TRUE(failed(findLinkFiles(*target, path("bin/xlc"), loc)));
   EXPECT_NE(messages.find("cannot find libXLCRuntime.a beside the compiler, in ../lib or ../lib/xlc"),
             std::string::npos);
   messages.clear();
-  module = parseSourceString<ModuleOp>(source, &context);
-  EXPECT_TRUE(failed(emit("train", {XLC_RUNTIME_LIBRARY, {"no-such-compiler"}})));
-  EXPECT_NE(messages.find("cannot find a C++ compiler to link with: install clang-22 or g++"), std::string::npos)
-      << messages;
-  messages.clear();
-  module = parseSourceString<ModuleOp>(source, &context);
-  EXPECT_TRUE(failed(emit("train", {path("missing.a")})));
-  EXPECT_NE(messages.find("linking with"), std::string::npos) << messages;
+  EXPECT_TRUE(failed(emit("train", {path("missing.a"), XLC_LINK_FOLDER})));
+  EXPECT_NE(messages.find("linking failed: ld.lld: error: cannot open "), std::string::npos) << messages;
   EXPECT_FALSE(llvm::sys::fs::exists(path("train")));
   messages.clear();
   module = parseSourceString<ModuleOp>(source, &context);
-  EXPECT_TRUE(failed(emit("nowhere/train", {XLC_RUNTIME_LIBRARY})));
+  EXPECT_TRUE(failed(emit("nowhere/train")));
   EXPECT_NE(messages.find("nowhere/train: error: cannot be written: No such file"), std::string::npos) << messages;
 }
 

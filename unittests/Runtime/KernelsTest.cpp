@@ -51,13 +51,12 @@ struct OneCall {
       operands.push_back((char *)in.data());
     for (auto &result : results)
       operands.push_back((char *)result.data());
-    ThreadPool pool(threads, 50, useOne);
+    ThreadPool pool(threads, 50);
     Kernels kernels(plan, codes, pool);
     kernels.prepare(call());
     kernels.run(call(), {operands.data(), accumulate.data(), workspace});
     return results;
   }
-  static void useOne() {}
 };
 
 std::vector<float> waves(size_t count) {

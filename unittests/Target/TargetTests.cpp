@@ -35,7 +35,7 @@ public:
   std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
     return cpu.makeObject(module, plan);
   }
-  LinkNeeds linkNeeds() const override { return {"libStrict.a", {}}; }
+  StringRef runtime() const override { return "libStrict.a"; }
 
   bool isRight = true;
 
@@ -283,10 +283,18 @@ TEST_F(TargetTest, APlanThatItsProgramWouldRefuseIsNotEmitted) {
 }
 
 TEST_F(TargetTest, ProgramsAreLinkedWithItsRuntime) {
-  ASSERT_FALSE(llvm::sys::fs::create_directories(folder + "/lib"));
-  std::ofstream((folder + "/lib/libStrict.a").str());
-  EXPECT_EQ(findRuntime(strict, (folder + "/bin/xlc").str()), (folder + "/lib/libStrict.a").str());
-  EXPECT_EQ(findRuntime(*strict.cpu, (folder + "/bin/xlc").str()), "");
+  ASSERT_FALSE(llvm::sys::fs::create_directories(folder + "/lib/xlc"));
+  for (const char *name : {"/lib/libStrict.a", "/lib/xlc/libc.so.6"})
+    std::ofstream((folder + name).str());
+  MLIRContext context;
+  context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) { messages += diagnostic.str(); });
+  Location loc = UnknownLoc::get(&context);
+  FailureOr<LinkFiles> found = findLinkFiles(strict, (folder + "/bin/xlc").str(), loc);
+  ASSERT_TRUE(succeeded(found)) << messages;
+  EXPECT_EQ(found->runtime, (folder + "/lib/libStrict.a").str());
+  EXPECT_EQ(found->folder, (folder + "/lib/xlc").str());
+  EXPECT_TRUE(failed(findLinkFiles(*strict.cpu, (folder + "/bin/xlc").str(), loc)));
+  EXPECT_EQ(messages, "cannot find libXLCRuntime.a beside the compiler, in ../lib or ../lib/xlc");
 }
 
 } // namespace

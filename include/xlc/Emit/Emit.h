@@ -16,17 +16,14 @@ class OutputFile; // lib/Runtime/Files/OutputFile.h
 
 namespace xlc {
 
-/// How a program is linked.
-struct EmitOptions {
-  std::string runtime; ///< the path of LinkNeeds::runtime
-  /// C++ compilers that may link, by path or by name on the PATH; the first that exists does.
-  std::vector<std::string> compilers = {XLC_LINK_COMPILER, "clang++-22", "clang++", "g++", "c++"};
-  std::vector<std::string> environment = {}; ///< of the linker: NAME=value NOLINT(readability-redundant-member-init)
+/// What a program is linked with.
+struct LinkFiles {
+  std::string runtime; ///< the path of Backend::runtime
+  std::string folder;  ///< of the C and C++ libraries and what begins and ends a program: lib/xlc
 };
 
-/// The target's runtime of the build tree or the installation that `driver` (its path) belongs to; empty if there is
-/// none.
-std::string findRuntime(const Target &target, llvm::StringRef driver);
+/// Those of the build tree or the installation that `driver` (its path) belongs to. Fails after a diagnostic at `loc`.
+mlir::FailureOr<LinkFiles> findLinkFiles(const Target &target, llvm::StringRef driver, mlir::Location loc);
 
 /// The number of a group of ranks in the plan, which gets it if it does not have it.
 unsigned groupOf(plan::PlanT &plan, dist::GroupAttr group);
@@ -54,12 +51,11 @@ std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, const Targ
 
 /// Links an object and writes the program into `program`, which the caller publishes. What stands in the way of linking
 /// is a diagnostic at `loc`; a file that cannot be written throws runtime::Rejected.
-mlir::LogicalResult linkProgram(mlir::Location loc, const Target &target, const llvm::MemoryBuffer &object,
-                                const EmitOptions &options, runtime::OutputFile &program);
+mlir::LogicalResult linkProgram(mlir::Location loc, const LinkFiles &files, const llvm::MemoryBuffer &object,
+                                runtime::OutputFile &program);
 
 /// The same of a target's code for its simulator, to a shared library.
-mlir::LogicalResult linkImage(mlir::Location loc, const llvm::MemoryBuffer &object, const EmitOptions &options,
-                              runtime::OutputFile &image);
+mlir::LogicalResult linkImage(mlir::Location loc, const llvm::MemoryBuffer &object, runtime::OutputFile &image);
 
 /// A parameter's initial value for train.safetensors. `write` writes all f32 of it, and may fail after a diagnostic.
 struct InitialTensor {

@@ -19,11 +19,11 @@ namespace xlc {
 struct CompilationInputs {
   /// What Lower and Emit are asked for beside the plan.
   struct Request {
-    std::string compiler; ///< names this xlc, in the program
-    std::string output;   ///< the program's file, and its parameters' beside it; empty: only the object is wanted
-    std::string driver;   ///< this program's path, beside which the runtime lies
-    std::vector<std::string> environment; ///< of the linker that it starts: NAME=value
-    std::string simulatorImage;           ///< the file of the kernels for the target's simulator; empty: none is wanted
+    std::string compiler;       ///< names this xlc, in the program
+    std::string output;         ///< the program's file, and its parameters' beside it; empty: only the object is wanted
+    std::string driver;         ///< this program's path, beside which the runtime lies
+    bool bundles = false;       ///< the libraries that the program opens are put beside it
+    std::string simulatorImage; ///< the file of the kernels for the target's simulator; empty: none is wanted
   };
 
   std::string targetName; ///< in place of the spec's; empty: that

@@ -16,12 +16,6 @@ struct PlanT; // Plan_generated.h
 
 namespace xlc {
 
-/// What an object file is linked with.
-struct LinkNeeds {
-  std::string runtime;            ///< the archive of the target's runtime, by its name
-  std::vector<std::string> flags; ///< of a C++ compiler that links: libraries
-};
-
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -34,7 +28,10 @@ public:
   /// The object file of a lowered module: the code of @kernels and the plan's bytes, as the runtime finds them. Null
   /// after a diagnostic.
   virtual std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan) const = 0;
-  virtual LinkNeeds linkNeeds() const = 0;
+  /// The archive of the target's runtime, by its name: what an object file is linked with.
+  virtual llvm::StringRef runtime() const = 0;
+  /// The shared libraries that programs open and that may be put beside them; none where their vendor installs them.
+  virtual std::vector<std::string> findLibraries() const { return {}; }
   /// The code of @kernels for a device that is simulated on this machine, as an object file. Null: no device of this
   /// target is, or after a diagnostic.
   virtual std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(mlir::ModuleOp, const plan::PlanT &) const {

@@ -60,15 +60,11 @@ struct RangeCombiner {
   CombineRange combine;
 };
 
-ThreadPool makeThreadPool(const DeviceSetup &setup) {
-  useOneLibraryThread();
-  return {(int)setup.plan.threads, setup.spins, useOneLibraryThread};
-}
-
 } // namespace
 
 CpuDevice::CpuDevice(const DeviceSetup &setup)
-    : alignment(setup.plan.alignment), pool(makeThreadPool(setup)), kernels(setup.plan, setup.codes, pool) {}
+    : alignment(setup.plan.alignment), pool((int)setup.plan.threads, setup.spins),
+      kernels(setup.plan, setup.codes, pool) {}
 
 DeviceMemory CpuDevice::allocate(uint64_t bytes) {
   uint64_t mapped = 0;

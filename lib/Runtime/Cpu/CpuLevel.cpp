@@ -1,9 +1,10 @@
 // See CpuLevel.h. A row per feature of a level; the compiler's builtin wants each name as a literal.
 #include "xlc/Runtime/CpuLevel.h"
 
+#include "OneDnn.h"
 #include "Vector.h"
 
-#include <dnnl.hpp>
+#include <dnnl_types.h>
 
 #include <algorithm>
 
@@ -13,15 +14,15 @@ namespace {
 struct Level {
   const char *name;
   int64_t vectorBytes;
-  Isa isa;               ///< of our own library calls
-  dnnl::cpu_isa library; ///< of oneDNN's
+  Isa isa;                ///< of our own library calls
+  dnnl_cpu_isa_t library; ///< of oneDNN's
 };
 /// Indexed by CpuLevel. oneDNN wants VNNI where it uses BF16; it has the same kernels of f32 for both.
-constexpr Level levels[] = {{"x86-64", 16, Isa::Baseline, dnnl::cpu_isa::sse41},
-                            {"x86-64-v2", 16, Isa::Baseline, dnnl::cpu_isa::sse41},
-                            {"x86-64-v3", 32, Isa::Avx2, dnnl::cpu_isa::avx2},
-                            {"x86-64-v4", 64, Isa::Avx512, dnnl::cpu_isa::avx512_core},
-                            {"x86-64-v4-bf16", 64, Isa::Avx512, dnnl::cpu_isa::avx512_core_bf16}};
+constexpr Level levels[] = {{"x86-64", 16, Isa::Baseline, dnnl_cpu_isa_sse41},
+                            {"x86-64-v2", 16, Isa::Baseline, dnnl_cpu_isa_sse41},
+                            {"x86-64-v3", 32, Isa::Avx2, dnnl_cpu_isa_avx2},
+                            {"x86-64-v4", 64, Isa::Avx512, dnnl_cpu_isa_avx512_core},
+                            {"x86-64-v4-bf16", 64, Isa::Avx512, dnnl_cpu_isa_avx512_core_bf16}};
 
 struct Feature {
   CpuLevel level; ///< the first that has it
@@ -100,7 +101,7 @@ std::vector<std::string> findMissingFeatures(CpuLevel level) {
 
 void limitLibraries(CpuLevel level) {
   limitOwnLibrary(level);
-  dnnl::set_max_cpu_isa(levels[(size_t)level].library);
+  limitOneDnn(levels[(size_t)level].library);
 }
 
 } // namespace xlc::runtime

@@ -5,6 +5,8 @@
 // operands that it cannot take as they lie, and blocks k. These instructions take subnormal numbers for zero.
 #include "LibraryProduct.h"
 
+#include "OneDnn.h"
+
 #include <dnnl.hpp>
 
 #include <algorithm>
@@ -19,8 +21,6 @@ int omp_get_max_threads(void);
 
 namespace xlc::runtime {
 
-void useOneLibraryThread() { omp_set_num_threads(1); }
-
 struct LibraryProduct::State {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::matmul::primitive_desc description;
@@ -33,6 +33,14 @@ struct LibraryProduct::State {
 namespace {
 
 constexpr int64_t deepestPlain = 2560, deepestPacked = 4096;
+
+/// The library's calls of this thread use no others: our pools cut the work.
+void useOneThread() {
+  static thread_local bool isOne = false;
+  if (!isOne)
+    omp_set_num_threads(1);
+  isOne = true;
+}
 
 /// Restores the caller's number of OpenMP threads.
 class OneThread {
@@ -74,6 +82,7 @@ std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, R
   if (s.operands == FloatType::F16 || s.k > deepest || !isDense(s.m, s.k, s.aM, s.aK) ||
       (right == RightOperand::Strided && !isDense(s.k, s.n, s.bK, s.bN)) || s.cN != 1 || (s.cM != s.n && s.m != 1))
     return nullptr;
+  openOneDnn();
   OneThread single;
   auto state = std::make_unique<State>();
   dnnl::primitive_attr attributes;
@@ -112,6 +121,7 @@ LibraryProduct::~LibraryProduct() = default;
 int64_t LibraryProduct::scratch() const { return (int64_t)state->description.scratchpad_desc().get_size(); }
 
 void LibraryProduct::run(const void *a, const void *b, const void *bias, void *c, char *scratch) const {
+  useOneThread();
   state->a.set_data_handle(const_cast<void *>(a));
   state->b.set_data_handle(const_cast<void *>(b));
   state->bias.set_data_handle(const_cast<void *>(bias));

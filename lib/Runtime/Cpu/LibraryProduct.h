@@ -8,9 +8,6 @@
 
 namespace xlc::runtime {
 
-/// Makes the calling thread's oneDNN calls single-threaded: our pools cut the work. Once per thread.
-void useOneLibraryThread();
-
 /// How the right operand lies: by the shape's strides, or in the blocks of `packBlocks`.
 enum class RightOperand { Strided, Blocked };
 

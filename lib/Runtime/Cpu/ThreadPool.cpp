@@ -5,13 +5,10 @@
 
 namespace xlc::runtime {
 
-ThreadPool::ThreadPool(int threads, int spins, void (*begin)()) : threads(threads), spins(spins) {
+ThreadPool::ThreadPool(int threads, int spins) : threads(threads), spins(spins) {
   try {
     for (int thread = 1; thread < threads; ++thread)
-      others.emplace_back([this, thread, begin] {
-        begin();
-        serve(thread);
-      });
+      others.emplace_back([this, thread] { serve(thread); });
   } catch (...) {
     end();
     throw;

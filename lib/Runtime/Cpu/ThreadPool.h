@@ -13,8 +13,7 @@ namespace xlc::runtime {
 
 class ThreadPool {
 public:
-  /// `begin` runs once on each new thread.
-  ThreadPool(int threads, int spins, void (*begin)());
+  ThreadPool(int threads, int spins);
   ~ThreadPool();
 
   int size() const { return threads; }

@@ -2,52 +2,28 @@
 #include "OpenLibrary.h"
 
 #include "Failure.h"
+#include "Places/PythonFolders.h"
 
 #include <fmt/format.h>
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <link.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <sstream>
 
 namespace xlc::runtime {
 namespace {
 
-std::string variable(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
+constexpr char wheels[] = "/nvidia/*/lib/";
 
-/// Where the Python that a shell would start is installed: a virtual environment, conda's.
-std::string findPython() {
-  std::istringstream folders(variable("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((folder + "/python3").c_str(), X_OK) == 0)
-      return folder + "/..";
-  return "";
-}
-
-struct Place {
-  std::string folder;  ///< before the pattern; empty where the environment names none
-  const char *pattern; ///< of folders
-};
-/// In the order in which they are looked at.
-std::vector<Place> listPlaces() {
-  static constexpr char wheels[] = "/lib/python3*/site-packages/nvidia/*/lib/";
-  return {
-      {variable("VIRTUAL_ENV"), wheels},
-      {findPython(), wheels},
-      {"/usr/local", "/cuda*/lib64/"},
-      {variable("HOME"), "/.local/lib/python3*/site-packages/nvidia/*/lib/"},
-      {"/usr/local", "/lib/python3*/dist-packages/nvidia/*/lib/"},
-      {"/usr/local", wheels},
-      {"/usr", "/lib/python3*/dist-packages/nvidia/*/lib/"},
-      {"/usr", wheels},
-      {"/usr", "/lib/wsl/lib/"}, // the driver, in Linux on Windows
-  };
+/// Patterns of folders, in the order in which they are looked at.
+std::vector<std::string> listPlaces() {
+  std::vector<std::string> places;
+  for (const std::string &folder : listActivePackages())
+    places.push_back(folder + wheels);
+  places.emplace_back("/usr/local/cuda*/lib64/");
+  for (const std::string &folder : listInstalledPackages())
+    places.push_back(folder + wheels);
+  places.emplace_back("/usr/lib/wsl/lib/"); // the driver, in Linux on Windows
+  return places;
 }
 
 /// Whether the linker says of `file` itself, and not of a library that it needs, that there is none.
@@ -59,13 +35,9 @@ bool isMissing(const std::string &file, const std::string &said) {
 
 std::vector<std::string> listBesideLinker(const std::string &file) {
   std::vector<std::string> found;
-  for (const Place &place : listPlaces()) {
-    glob_t paths = {};
-    if (!place.folder.empty() && glob((place.folder + place.pattern + file).c_str(), 0, nullptr, &paths) == 0)
-      found.insert(found.end(), std::make_reverse_iterator(paths.gl_pathv + paths.gl_pathc), // the newest of a name's
-                   std::make_reverse_iterator(paths.gl_pathv));
-    globfree(&paths);
-  }
+  for (const std::string &place : listPlaces())
+    for (std::string &path : findMatches(place + file))
+      found.push_back(std::move(path));
   return found;
 }
 

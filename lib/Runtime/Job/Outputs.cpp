@@ -4,6 +4,7 @@
 #include "Data/Data.h"
 #include "Failure.h"
 #include "Files/OutputFile.h"
+#include "Places/ProgramPath.h"
 #include "Predictions.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace xlc::runtime {
@@ -25,14 +25,6 @@ constexpr char predict[] = "--predict";
 struct NamedFile {
   std::string path, is; ///< `is`: what it is, in words, or the option of an output
 };
-
-/// /proc/self/exe, or what the program was started by.
-std::string programPath() {
-  std::string path(4096, '\0');
-  ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the system's table has numbers
-  return length > 0 ? path.substr(0, (size_t)length) : (const char *)getauxval(AT_EXECFN);
-}
 
 /// One file under two paths, also where it does not exist yet. Devices take any number of writers.
 bool isSameFile(const std::string &first, const std::string &second) {

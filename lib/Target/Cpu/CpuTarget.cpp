@@ -1,6 +1,7 @@
 // What the CPU's libraries take is read in the shapes of LibraryCalls.h; what scratch they need is asked of the runtime's
 // own code, which is linked here and nowhere else in the compiler.
 #include "CpuTarget.h"
+#include "Cpu/OneDnn.h"
 #include "CpuObject.h"
 #include "MeasureCpu.h"
 #include "Plan_generated.h"
@@ -55,14 +56,8 @@ public:
     return makeCpuObject(module, plan, nameOf(codeLevelOf(level)), vectorBytesOf(level));
   }
 
-  LinkNeeds linkNeeds() const override {
-    LinkNeeds needs{"libXLCRuntime.a", {}};
-    SmallVector<StringRef> flags;
-    StringRef(XLC_CPU_LINK_FLAGS).split(flags, ' ', -1, /*KeepEmpty=*/false);
-    for (StringRef flag : flags)
-      needs.flags.push_back(flag.str());
-    return needs;
-  }
+  StringRef runtime() const override { return "libXLCRuntime.a"; }
+  std::vector<std::string> findLibraries() const override { return runtime::findOneDnnFiles(); }
 
 private:
   const runtime::CpuLevel level;

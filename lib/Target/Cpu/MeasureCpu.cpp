@@ -29,7 +29,6 @@ template <class Make> double timeOnAllCores(int cores, Make make) {
   threads.reserve(size_t(cores));
   for (int core = 0; core < cores; ++core)
     threads.emplace_back([&] {
-      useOneLibraryThread();
       auto work = make();
       for (int round = 0; round <= kRounds; ++round) {
         together.arrive_and_wait();
@@ -154,7 +153,7 @@ double measureCopies(int cores) {
 /// Seconds that so many threads of a rank take for a task that does nothing.
 double measureCall(int threads, int cores) {
   constexpr int times = 2000;
-  ThreadPool pool(threads, spinsFor(cores), useOneLibraryThread);
+  ThreadPool pool(threads, spinsFor(cores));
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kRounds; ++round) {
     double begin = now();

@@ -159,7 +159,7 @@ public:
   std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(ModuleOp module, const plan::PlanT &plan) const override {
     return makeCudaSimulatorObject(module, plan);
   }
-  LinkNeeds linkNeeds() const override { return {"libXLCRuntimeCuda.a", {"-lpthread", "-ldl"}}; }
+  StringRef runtime() const override { return "libXLCRuntimeCuda.a"; }
 
 private:
   const std::string chip;
