@@ -44,6 +44,11 @@ Expected<std::unique_ptr<MemoryBuffer>> readAll(int descriptor, StringRef path, 
 } // namespace
 
 Expected<int> xlc::openStream(StringRef path) {
+  if (path == kStdin) {
+    (void)lseek(STDIN_FILENO, 0, SEEK_SET);
+    int copy = dup(STDIN_FILENO);
+    return copy < 0 ? Expected<int>(lastError()) : copy;
+  }
   Expected<int> descriptor = openNow(path);
   if (!descriptor || fcntl(*descriptor, F_SETFL, 0) == 0) // who writes by now may take its time
     return descriptor;

@@ -7,6 +7,7 @@
 #include "xlc/Lower/Lower.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "xlc/Support/Diagnostics.h"
+#include "xlc/Support/InputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -33,7 +34,10 @@ Fault faultOf(Diagnostic &diagnostic, StringRef phaseName) {
 
 void CommonOptions::addTo(CLI::App &command) {
   command.add_option("model", model, "the ONNX file")->required();
-  command.add_option("--spec", spec, "the YAML file that says how to train (keys: xlc docs spec)")->required();
+  command
+      .add_option("--spec", spec,
+                  "the YAML file that says how to train (keys: xlc docs spec); -: it is read from stdin")
+      ->required();
   command
       .add_option("--cpu", cpu, "processors that the program is made for (x86-64 levels; native: that of this machine)")
       ->check(CLI::IsMember(getTargets().front().listChips()))
@@ -55,7 +59,7 @@ Session::Session(const CommonOptions &options)
   context.printOpOnDiagnostic(false);
   compilation.targetName = options.target;
   compilation.modelPath = options.model;
-  compilation.specPath = options.spec;
+  compilation.specPath = options.spec == "-" ? kStdin.str() : options.spec;
   compilation.request.compiler = XLC_VERSION;
   compilation.importing.raise = !options.noRaise;
   compilation.importing.notes = options.verbose ? &messages() : nullptr;

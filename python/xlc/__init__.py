@@ -1,0 +1,21 @@
+"""xlc from Python: plans, programs and runs, each made by the command `xlc` and described by the JSON that it prints.
+
+    import xlc
+    plan = xlc.plan("model.onnx", dp=4, zero_stage=3, batch={"micro": 2}, data={"train": "data"})
+    plan.fits, plan.groups[0].memory.total          # bytes
+    program = xlc.compile("model.onnx", dp=4, zero_stage=3, batch={"micro": 2}, data={"train": "data"})
+    run = xlc.train(program, 100)
+    run.losses[-1], run.state_dict()
+
+A model is a path, or a PyTorch module with example arguments (`args=`), which is exported first. A spec is a path, a dict, or keyword
+arguments (docs/Spec.md); paths in it are relative to its file, or to the current folder where it has none. What the command refuses is an
+`Error` with its diagnostics. Nothing is computed here that the command does not print.
+"""
+
+from ._command import Diagnostic, Error, version
+from ._model import export
+from ._program import Program, Run, compile, evaluate, train  # pylint: disable=redefined-builtin
+from ._results import Result, Verification, inspect, plan, verify
+
+__all__ = ["Diagnostic", "Error", "Program", "Result", "Run", "Verification", "compile", "evaluate", "export", "inspect", "plan",
+           "train", "verify", "version"]

@@ -1,0 +1,119 @@
+"""The command `xlc`: where it is, how it is called, and what it says of what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sysconfig
+from collections.abc import Callable, Sequence
+
+_SAID = re.compile(r"^(?:(?P<place>.*?)(?::(?P<line>\d+):(?P<column>\d+))?: )?(?P<severity>error|warning|note): (?P<message>.*)$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnostic:
+    """One thing that the command or a program says of its input."""
+
+    severity: str  #: error, warning or note
+    message: str
+    file: str | None = None  #: or the option that is meant
+    line: int | None = None  #: from 1
+    column: int | None = None  #: from 1
+    notes: tuple[str, ...] = ()  #: the lines that follow: what is marked there, what would do
+
+
+class Error(Exception):
+    """The command has refused its input, or a program has ended with a failure.
+
+    `code` is its exit code: 1 input rejected, 2 usage, 3 plan does not fit, 4 verification failed, 5 a rank failed, 6 no checkpoint, 7 a
+    value that is not finite. `diagnostics` is what was said, `text` the same as it was printed.
+    """
+
+    def __init__(self, code: int, text: str):
+        super().__init__(text.strip() or f"exit code {code}")
+        self.code, self.text = code, text
+        self.diagnostics = parse(text)
+
+    @property
+    def first(self) -> Diagnostic | None:
+        """The first error; None where there is none."""
+        return next((each for each in self.diagnostics if each.severity == "error"), None)
+
+
+def parse(text: str) -> tuple[Diagnostic, ...]:
+    """The diagnostics of a text.
+
+    >>> parse("spec.yaml:2:5: error: 'dp' must be positive\\n  dp: 0\\nnote: dp: 1 would do")[0].line
+    2
+    """
+    found: list[Diagnostic] = []
+    for line in text.splitlines():
+        match = _SAID.match(line)
+        if match:
+            at, column = match["line"], match["column"]
+            found.append(Diagnostic(match["severity"], match["message"], match["place"], at and int(at), column and int(column)))
+        elif found and line.strip():
+            found[-1] = dataclasses.replace(found[-1], notes=(*found[-1].notes, line))
+    return tuple(found)
+
+
+def find() -> str:
+    """The path of the command: beside this Python, on the PATH, or in the build tree that this package lies in."""
+    name = "xlc"
+    beside = pathlib.Path(sysconfig.get_path("scripts")) / name
+    built = pathlib.Path(__file__).resolve().parents[2] / "build" / "bin" / name
+    for path in (os.environ.get("XLC"), beside, shutil.which(name), built):
+        if path and os.access(path, os.X_OK):
+            return str(path)
+    raise FileNotFoundError("there is no command 'xlc': pip install xlc, or set XLC to its path")
+
+
+def run(command: Sequence[str], accepted: Sequence[int] = (0,), *, stdin: str | None = None,
+        on_line: Callable[[str], None] | None = None) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a child. Raises Error where the code is none of those that are accepted.
+
+    Ctrl-C is passed on once, so that the child ends as it does on a terminal (a program after its step, with a checkpoint), and then raised.
+    `on_line` gets each line of stdout as it comes.
+    """
+    import tempfile  # pylint: disable=import-outside-toplevel  # only here
+
+    with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as said:
+        given.write(stdin or "")
+        given.seek(0)
+        with subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=said, text=True, start_new_session=True) as child:
+            out = _read(child, on_line)
+        said.seek(0)
+        text = said.read()
+    if child.returncode not in accepted:
+        raise Error(child.returncode, text)
+    return child.returncode, out, text
+
+
+def _read(child: subprocess.Popen[str], on_line: Callable[[str], None] | None) -> str:
+    lines = []
+    assert child.stdout
+    try:
+        for line in child.stdout:
+            lines.append(line)
+            if on_line:
+                on_line(line)
+    except BaseException:  # of the terminal, of a notebook, of on_line
+        child.send_signal(signal.SIGINT)
+        try:
+            child.stdout.read()
+            child.wait()
+        except KeyboardInterrupt:
+            child.send_signal(signal.SIGINT)  # at once
+            child.wait()
+        raise
+    return "".join(lines)
+
+
+def version() -> str:
+    """The command's version, as in "0.1.0"."""
+    return run([find(), "--version"])[1].split()[-1]
