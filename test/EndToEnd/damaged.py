@@ -4,7 +4,9 @@ one before. Nothing crashes, hangs, or takes memory that it has no use for."""
 import dataclasses
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import threading
 
 import checkpoint_calls
@@ -17,16 +19,29 @@ SECONDS = 120  # then it hangs
 OLDER, NEWER = "step-00000002", "step-00000004"
 
 
+# A child begins with the peak of the process that starts it, so a small one does.
+STARTER = """import os, sys
+pid = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+os.write(int(sys.argv[1]), f"{os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}".encode())
+"""
+
+
 def measure(words):
     """(exit code, what it said, bytes resident at most)"""
-    with subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
-        timer = threading.Timer(SECONDS, process.kill)
+    told, tells = os.pipe()
+    command = [sys.executable, "-I", "-S", "-c", STARTER, str(tells), *map(str, words)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", pass_fds=[tells],
+                          start_new_session=True) as process:
+        os.close(tells)
+        timer = threading.Timer(SECONDS, lambda: os.killpg(process.pid, signal.SIGKILL))
         timer.start()
         said = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        process.wait()
         timer.cancel()
-    return process.returncode, said, usage.ru_maxrss * 1024
+    with os.fdopen(told) as pipe:
+        code, kilobytes = (pipe.read() or f"{-signal.SIGKILL} 0").split()
+    return int(code), said, int(kilobytes) * 1024
 
 
 class Checkpoints:

@@ -29,6 +29,15 @@ def write_npy(path, descr, shape, values):
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
 
 
+def repeat_npy(path, to, copies):
+    """Writes the rows of a file so many times, with no more memory than they take once."""
+    descr, shape, values = read_npy(path)
+    write_npy(to, descr, (copies * shape[0], *shape[1:]), ())
+    with open(to, "ab") as file:
+        for _ in range(copies):
+            file.write(values.tobytes())
+
+
 def read_safetensors(path):
     """Returns {name: (shape, values)}; every tensor is float32."""
     data = path.read_bytes()

@@ -3,7 +3,6 @@ EarlyStoppingCallback, which is computed here from the losses in the log; and th
 stops.
 """
 
-import array
 import json
 import shutil
 import signal
@@ -77,8 +76,7 @@ def make_long(setting, copies):
     folder = setting.scratch / "long"
     folder.mkdir()
     for path in (setting.models / "mlp").glob("[xy].npy"):
-        descr, shape, values = files.read_npy(path)
-        files.write_npy(folder / path.name, descr, (copies * shape[0], *shape[1:]), array.array(values.typecode, values) * copies)
+        files.repeat_npy(path, folder / path.name, copies)
     return folder
 
 
@@ -88,7 +86,7 @@ def ends_at_a_signal(setting, layout):
     spec["eval"] = {"every": 3}
     made = program.Program(setting, "train", setting.models / "mlp" / "logits.onnx", spec)
     made.train(6)
-    expected, long = made.log(), make_long(setting, 4000)
+    expected, long = made.log(), make_long(setting, 1000)
     expected_values = {step: line["loss"] for step, line in made.evaluations().items()}
     shutil.rmtree(setting.scratch / "ck")
     log = made.folder / "stopped.jsonl"
@@ -112,7 +110,7 @@ def leaves_no_predictions(setting):
     spec = spec_of(setting) | {"eval": {"outputs": ["logits"]}}
     made = program.Program(setting, "train", setting.models / "mlp" / "logits.onnx", spec)
     outputs = setting.scratch / "outputs"
-    command = [str(word) for word in (made.path, "--predict", outputs, "--validation", make_long(setting, 4000))]
+    command = [str(word) for word in (made.path, "--predict", outputs, "--validation", make_long(setting, 1000))]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         while not (outputs / "logits.npy.part").exists() and process.poll() is None:
             time.sleep(0.01)
