@@ -30,7 +30,7 @@ def call(*command, **options):
 
 def make_root(folder, suite, packages=""):
     call("unshare", "--mount", "debootstrap", "--variant=minbase", *([f"--include={packages}"] if packages else []), suite, folder)
-    home = folder / "home" / "user"
+    home = folder / "srv" / "user"
     home.mkdir()
     os.chown(home, USER, USER)
 
@@ -39,14 +39,14 @@ def enter(root, script):
     """Runs a script of the shell in a root: as an ordinary user, in an empty environment, with no network."""
     return call("unshare", "--mount", "--net", "--pid", "--fork", "sh", "-eu", "-c",
                 'mount -t proc proc "$1/proc"; mount --bind /dev "$1/dev"; exec env -i /usr/sbin/chroot --userspec="$2:$2" "$1" '
-                'env HOME=/home/user LC_ALL=C.UTF-8 PATH="$3" sh -euc "cd; $4"', "enter", root, USER, PATH, script)
+                'env HOME=/srv/user LC_ALL=C.UTF-8 PATH="$3" sh -euc "cd; $4"', "enter", root, USER, PATH, script)
 
 
 def install(folder, suite, wheel):
     """A root in which the wheel is installed, and GPT-2 compiled."""
     root = folder / suite
     make_root(root, suite, "python3,python3-venv")
-    shutil.copy(wheel, root / "home" / "user")
+    shutil.copy(wheel, root / "srv" / "user")
     enter(root, f"""
         for tool in cc c++ clang g++ ld ld.lld; do ! command -v $tool; done
         python3 -m venv venv
@@ -67,8 +67,8 @@ def train_elsewhere(folder, compiled):
     """The program of a root, in one with nothing but a minimal Debian; its losses beside the example's."""
     root = folder / "minbase"
     make_root(root, "bookworm")
-    home, example = root / "home" / "user", ROOT / "examples" / "gpt2"
-    made = compiled / "home" / "user"
+    home, example = root / "srv" / "user", ROOT / "examples" / "gpt2"
+    made = compiled / "srv" / "user"
     for name in ("train", "train.safetensors"):
         shutil.copy(made / name, home)
     shutil.copytree(made / "train.libs", home / "train.libs")
