@@ -1,7 +1,5 @@
-// From a lowered module to a program: the plan, the object file of plan and code, the link. The object lies beside the
-// output under a temporary name, and so does the program until the caller publishes it.
-#include "Files/OutputFile.h"
-#include "Link.h"
+// From a lowered module to the object file of plan and code, and what it is linked with.
+#include "xlc/Emit/Emit.h"
 #include "xlc/Runtime/Kernel.h"
 #include "xlc/Support/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
@@ -40,26 +38,4 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeObject(ModuleOp module, const Targe
     return nullptr;
   target.backend().describe(plan);
   return target.backend().makeObject(module, serializePlan(plan));
-}
-
-/// Writes an object into a temporary file, links it by `link`, and makes the result the content of `made`.
-static LogicalResult linkObject(const llvm::MemoryBuffer &code, runtime::OutputFile &made,
-                                llvm::function_ref<LogicalResult(StringRef object, StringRef output)> link) {
-  runtime::OutputFile object(made.path); // it is never published
-  object.write(code.getBuffer());
-  object.flush();
-  if (failed(link(object.temporaryPath(), made.temporaryPath())))
-    return failure();
-  made.reopen();
-  return success();
-}
-
-LogicalResult xlc::linkProgram(Location loc, const LinkFiles &files, const llvm::MemoryBuffer &code,
-                               runtime::OutputFile &program) {
-  return linkObject(code, program,
-                    [&](StringRef object, StringRef output) { return linkProgram(files, object, output, loc); });
-}
-
-LogicalResult xlc::linkImage(Location loc, const llvm::MemoryBuffer &code, runtime::OutputFile &image) {
-  return linkObject(code, image, [&](StringRef object, StringRef output) { return linkShared(object, output, loc); });
 }

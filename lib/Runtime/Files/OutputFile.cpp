@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -59,6 +60,24 @@ int makeTemporary(const std::string &target, std::string &name) {
   }
   return -1;
 }
+
+/// While it lives, signals that end this process wait: a temporary file is known to removeTemporaryFiles before its
+/// writer can be interrupted.
+class HeldSignals {
+public:
+  HeldSignals() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP})
+      sigaddset(&ending, signal);
+    pthread_sigmask(SIG_BLOCK, &ending, &before);
+  }
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  HeldSignals(const HeldSignals &) = delete;
+
+private:
+  sigset_t before;
+};
 
 std::string withSlash(const std::string &path) { return path.find('/') == std::string::npos ? "./" + path : path; }
 
@@ -147,15 +166,6 @@ OutputFile::~OutputFile() {
   replaceTemporary(temporary.c_str(), nullptr);
 }
 
-HeldSignals::HeldSignals() {
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP})
-    sigaddset(&ending, signal);
-  pthread_sigmask(SIG_BLOCK, &ending, &before);
-}
-HeldSignals::~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-
 void removeTemporaryFiles() {
   for (std::atomic<const char *> &each : temporaries)
     if (const char *name = each.load())
@@ -201,15 +211,10 @@ void OutputFile::rewrite(uint64_t at, std::string_view text) {
   }
 }
 
-void OutputFile::reopen() {
+void OutputFile::allowExecution() {
   struct stat info;
-  int other = open(temporary.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (other < 0)
+  if (!isDevice && (fstat(file, &info) != 0 || fchmod(file, (info.st_mode | (info.st_mode & 0444) >> 2) & 0777) != 0))
     rejectByErrno(path);
-  close(file);
-  file = other;
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
-    reject(path, "what was written is no regular file");
 }
 
 void OutputFile::publishTogether(const std::vector<OutputFile *> &files) {

@@ -8,7 +8,6 @@
 #ifndef XLC_LIB_RUNTIME_FILES_OUTPUTFILE_H
 #define XLC_LIB_RUNTIME_FILES_OUTPUTFILE_H
 
-#include <csignal>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,12 +31,10 @@ public:
   void write(std::string_view text) { write(text.data(), text.size()); }
   /// Replaces bytes that were written already: a header that is known last.
   void rewrite(uint64_t at, std::string_view text);
-  /// Where the file is until it is published.
-  const std::string &temporaryPath() const { return temporary; }
   /// What was written can be read there.
   void flush();
-  /// Another program has written the file at temporaryPath(), perhaps as a new file of that name.
-  void reopen();
+  /// Who may read the file may also run it.
+  void allowExecution();
   /// The file is complete: it takes the place of `path`.
   void publish() { publishTogether({this}); }
   /// The same for files that belong together: all are on the disk before the first takes its place, and of two
@@ -59,19 +56,6 @@ private:
 /// The file that writing to `path` would replace or make: `path`, or where a link leads. Throws Rejected where that is
 /// a folder, a link to nothing, or a device or pipe that is refused.
 std::string findOutputTarget(const std::string &path, Devices devices = Devices::Refused);
-
-/// While it lives, signals that end this process wait, here and in programs that this thread starts: a temporary file
-/// is known to removeTemporaryFiles before its writer can be interrupted, and no linker goes on without us and makes it
-/// again.
-class HeldSignals {
-public:
-  HeldSignals();
-  ~HeldSignals();
-  HeldSignals(const HeldSignals &) = delete;
-
-private:
-  sigset_t before;
-};
 
 /// For the handler of a signal that ends the process: removes the temporary files of those that are not published.
 void removeTemporaryFiles();
