@@ -31,10 +31,10 @@ static constexpr char kLoader[] = "/lib64/ld-linux-x86-64.so.2"; // as the ABI n
 
 namespace {
 
-/// What comes out of a pipe, read by a thread of its own until nobody can write any more.
+/// A pipe, and the bytes that were written into it: a thread collects them until the write end is closed.
 class Outlet {
 public:
-  Outlet() : reader() {
+  Outlet() {
     if (pipe2(ends, O_CLOEXEC) != 0)
       throw std::system_error(errno, std::generic_category(), "no pipe for the linker");
     reader = std::thread([this] {

@@ -158,6 +158,8 @@ void addOptionsOfObservation(CLI::App &app, Options &options) {
       ->type_name("COUNT")
       ->needs("--log")
       ->excludes("--check-nan");
+  app.add_option("--profile", options.profile, "write a trace of every rank to this file");
+  app.add_option("--stats", options.stats, "write bytes planned and used to this file");
 }
 
 /// How ranks run, wait and meet.
@@ -272,8 +274,6 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "seed of random initial values, of stochastic rounding and of generated tokens; default: the spec's")
       ->type_name("NUMBER");
   addOptionsOfObservation(app, options);
-  app.add_option("--profile", options.profile, "write a trace of every rank to this file");
-  app.add_option("--stats", options.stats, "write bytes planned and used to this file");
   app.add_option_function<std::string>(
       "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
       "make a rank fail (rank:step:action), a gradient overflow (rank:step:parameter=inf, or =nan), or a bit of what a "
