@@ -160,7 +160,10 @@ def no_descriptor_for_ranks(bench):
     """Rank 0 waits without work, and says what it waits for."""
     hosts = Hosts(bench)
     zero = hosts.start(0, "--timeout", "3")
-    hosts.connect().close()
+    with hosts.connect() as stranger:  # rank 0 has closed its end when this one reads the end
+        stranger.sendall(b"GET / HTTP/1.1\r\n".ljust(HEADER.size))
+        while stranger.recv(4096):
+            pass
     lowest = max(int(name) for name in os.listdir(f"/proc/{zero.pid}/fd"))
     resource.prlimit(zero.pid, resource.RLIMIT_NOFILE, (lowest + 1, 4096))
     one = hosts.start(1, "--timeout", "10")
