@@ -37,8 +37,9 @@ config.environment["PATH"] = os.pathsep.join([config.environment["PATH"], *glob.
     os.path.join(config.xlc_source_dir, "build-cuda", "lib", "python3*", "site-packages", "nvidia", "cuda_nvcc", "bin"))])
 if shutil.which("ptxas", path=config.environment["PATH"]):
     config.available_features.add("ptxas")
-for package in ("numpy", "xxhash"):
-    if subprocess.run(["python3", "-c", f"import {package}"], capture_output=True, check=False).returncode == 0:
+for package in ("numpy", "xxhash", "torch", "onnxscript", "nbclient"):
+    found = f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{package}') is None)"
+    if subprocess.run(["python3", "-c", found], capture_output=True, check=False).returncode == 0:
         config.available_features.add(package)
 if lit_config.params.get("all"):
     config.available_features.add("long")

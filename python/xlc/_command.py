@@ -55,8 +55,8 @@ def parse(text: str) -> tuple[Diagnostic, ...]:
     for line in text.splitlines():
         match = _SAID.match(line)
         if match:
-            at, column = match["line"], match["column"]
-            found.append(Diagnostic(match["severity"], match["message"], match["place"], at and int(at), column and int(column)))
+            at, column = (int(match[name]) if match[name] else None for name in ("line", "column"))
+            found.append(Diagnostic(match["severity"], match["message"], match["place"], at, column))
         elif found and line.strip():
             found[-1] = dataclasses.replace(found[-1], notes=(*found[-1].notes, line))
     return tuple(found)

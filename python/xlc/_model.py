@@ -7,7 +7,7 @@ import json
 import os
 import pathlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
 Path = Union[str, "os.PathLike[str]"]
@@ -26,7 +26,8 @@ def export(module: Any, args: Sequence[Any], f: Path, **options: Any) -> Any:
     if options.get("dynamo", True) and "dynamic_shapes" not in options:
         batch = torch.export.Dim("batch")
         options["dynamic_shapes"] = tuple({0: batch} if isinstance(each, torch.Tensor) and each.ndim else None for each in args)
-    return xlc_export.export(module, tuple(args), os.fspath(f), **options)
+    write: Callable[..., Any] = xlc_export.export
+    return write(module, tuple(args), os.fspath(f), **options)
 
 
 @contextlib.contextmanager

@@ -40,7 +40,8 @@ class Result(Mapping[str, Any]):
 
     def to_dict(self) -> dict[str, Any]:
         """The values as JSON has them."""
-        return json.loads(json.dumps(self._values))
+        values: dict[str, Any] = json.loads(json.dumps(self._values))
+        return values
 
     def to_frame(self, key: str) -> Any:
         """A list of objects as a table of pandas, which has to be installed."""

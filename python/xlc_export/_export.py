@@ -106,7 +106,8 @@ def _refuse_names(module, inputs):
 def _trace_dynamo(module, args, kwargs, opset_version, options):
     """The model before any optimisation, the program that has it, names of buffers that the module changes, and how many
     of its calls drew random numbers."""
-    with _watched(module, _marks.DynamoMarks) as watch:
+    with _watched(module, _marks.DynamoMarks) as watch, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Exporting a model while it is in training mode", category=UserWarning)
         program = torch.onnx.export(module, args, None, kwargs=kwargs, dynamo=True, optimize=False,
                                     opset_version=opset_version, **options)
     return program.model, program, program.exported_program.graph_signature.buffers_to_mutate.values(), watch.draws

@@ -1,4 +1,4 @@
-"""What tools say of the source: format, headers that compile alone, clang-tidy on what changed, pyflakes on Python.
+"""What tools say of the source: format, headers that compile alone, clang-tidy on what changed, pyflakes and mypy on Python.
 
     source.py --build build [--base COMMIT] [--results FILE]
 
@@ -129,6 +129,16 @@ def check_python():
     return len(files), wrong
 
 
+def check_types():
+    """The type hints of the package that users import."""
+    done = subprocess.run(["/usr/bin/mypy", "--strict", "--follow-imports=silent", "--ignore-missing-imports", "--no-error-summary", "xlc"],
+                          cwd=ROOT / "python", capture_output=True, text=True, check=False)
+    said = [line for line in (done.stdout + done.stderr).splitlines() if ": note: " not in line]
+    for line in said:
+        print(f"types: {line}")
+    return len(list((ROOT / "python" / "xlc").glob("*.py"))), max(len(said), done.returncode != 0)
+
+
 def check_tidy(files, commands, base, pool):
     if base is None:
         print("tidy: not run: there is no history to say what changed")
@@ -169,7 +179,7 @@ def main():
     total = failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         checks = {"clang-format": lambda: check_format(files), "headers": lambda: check_headers(files, commands, pool),
-                  "python": check_python, "clang-tidy": lambda: check_tidy(files, commands, options.base or find_base(), pool)}
+                  "python": check_python, "types": check_types, "clang-tidy": lambda: check_tidy(files, commands, options.base or find_base(), pool)}
         for name, check in checks.items():
             with tally.timed(name):
                 some, wrong = check()
