@@ -41,5 +41,7 @@ for package in ("numpy", "xxhash", "torch", "onnxscript", "nbclient"):
     found = f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{package}') is None)"
     if subprocess.run(["python3", "-c", found], capture_output=True, check=False).returncode == 0:
         config.available_features.add(package)
+if shutil.which("chromium"):
+    config.available_features.add("chromium")
 if lit_config.params.get("all"):
     config.available_features.add("long")

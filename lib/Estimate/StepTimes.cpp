@@ -115,13 +115,13 @@ public:
     std::vector<std::vector<TimedAction>> lists;
     for (const StageRun &stage : stages) {
       std::vector<TimedAction> &list = lists.emplace_back();
-      for (const Event &event : stage.events) {
+      for (auto [number, event] : llvm::enumerate(stage.events)) {
         exec::Action action = event.action;
-        std::optional<int64_t> microBatch;
-        if (auto run = dyn_cast<exec::RunOp>(action.getOperation()); run && event.role)
-          microBatch = run.getMicroBatch();
+        auto run = dyn_cast<exec::RunOp>(action.getOperation());
         if (event.end > event.begin)
-          list.push_back({action.getLabel().str(), microBatch, event.stream, event.begin, event.end});
+          list.push_back({number, action.getLabel().str(),
+                          event.role ? std::optional<int64_t>(run.getMicroBatch()) : std::nullopt,
+                          run ? std::optional(run.getRole()) : std::nullopt, event.stream, event.begin, event.end});
       }
     }
     return lists;

@@ -1,8 +1,8 @@
 // Before anything is written: an output must not be one of the files that it is made from. A program takes the place of
 // whatever has its name, and a model that took hours to export, or a data file, would be gone without a word.
 #include "DescribePlan.h"
-#include "xlc/Dialect/Graph/Entry.h"
-#include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Exec/Exec.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -21,16 +21,18 @@ std::vector<InputFile> findInputFiles(const Compilation &compilation) {
   for (const std::string &path : compilation.externalData)
     files.push_back({path, "data of the model"});
   const DataSpec &data = compilation.spec.data;
+  llvm::StringSet<> names;
   for (const RowsSpec *rows : {&data.train, &data.validation}) {
     for (const auto &[input, path] : rows->files)
       files.push_back({path, "the data of '" + input + "'"});
     for (const std::string &path : rows->stream ? rows->stream->files : std::vector<std::string>())
       files.push_back({path, "a file of tokens"}); // a pattern is the name of no file
   }
-  func::FuncOp function = graph::Entry::find(*compilation.unpartitioned, graph::Purpose::train).getFunction();
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto name = graph::Argument(function, i).getInput(); name && !graph::Argument(function, i).getWholeOf())
-      files.push_back({dataPath(data.train, name.getValue()), "the data of '" + name.getValue().str() + "'"});
+  for (exec::ProgramOp program : exec::programsOf(*compilation.module))
+    for (auto load : program.getBody().front().getOps<exec::LoadOp>())
+      for (StringRef name : load.getInputs().getAsValueRange<StringAttr>())
+        if (names.insert(name).second)
+          files.push_back({dataPath(data.train, name), "the data of '" + name.str() + "'"});
   return files;
 }
 

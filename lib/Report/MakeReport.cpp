@@ -1,9 +1,8 @@
 // The figures of a plan. Memory by cause is that of the fullest moment: maxima of the causes, each at its own moment,
 // would add up to more than any rank ever holds.
-#include "xlc/Dialect/Sched/Sched.h"
+#include "Moments.h"
 #include "xlc/Estimate/ReadAhead.h"
 #include "xlc/Estimate/ResidualSlots.h"
-#include "xlc/Memory/Lifetimes.h"
 #include "xlc/Report/Report.h"
 
 using namespace mlir;
@@ -12,51 +11,6 @@ using namespace xlc;
 namespace {
 
 constexpr size_t kLargest = 10;
-
-/// The first moment at which most bytes are live.
-int64_t findPeak(const Lifetimes &lifetimes) {
-  std::vector<int64_t> change(lifetimes.moments + 2, 0);
-  for (const Interval &interval : lifetimes.buffers) {
-    change[interval.first] += interval.size;
-    change[interval.last + 1] -= interval.size;
-  }
-  int64_t live = 0, most = -1, peak = 0;
-  for (auto [moment, bytes] : llvm::enumerate(change)) {
-    live += bytes;
-    if (live > most)
-      most = live, peak = moment;
-  }
-  return peak;
-}
-
-/// "layer[3] B: kernel_7", or the name of an action without functions.
-std::string describeMoment(exec::ProgramOp program, const Lifetimes &lifetimes, int64_t moment) {
-  size_t number = llvm::upper_bound(lifetimes.starts, moment) - lifetimes.starts.begin();
-  for (auto [i, action] : llvm::enumerate(program.getOps<exec::Action>()))
-    if (i + 1 == number)
-      return action.getLabel().str();
-  return "";
-}
-
-/// "bucket_3 gathered" says little: "bucket_3 gathered: h.2.attn.weight and 11 more".
-class BufferNames {
-public:
-  explicit BufferNames(ModuleOp module) {
-    for (auto bucket : module.getOps<sched::BucketOp>())
-      members[bucket.getSymName()] = bucket.getMembers();
-  }
-
-  std::string describe(StringRef buffer) const {
-    auto it = members.find(buffer.take_until([](char c) { return c == '/' || c == ' '; }));
-    if (it == members.end() || it->second.empty())
-      return buffer.str();
-    std::string text = (buffer + ": " + cast<StringAttr>(it->second[0]).getValue()).str();
-    return it->second.size() == 1 ? text : text + " and " + std::to_string(it->second.size() - 1) + " more";
-  }
-
-private:
-  llvm::StringMap<ArrayAttr> members;
-};
 
 /// Keeps the ten largest, the largest first, equal ones in order of the program.
 void keepLargest(std::vector<PeakBuffer> &largest, const PeakBuffer &buffer) {

@@ -1,4 +1,5 @@
 // The report as a table: what fills the memory, what is sent, what is computed, and whether it fits.
+#include "DescribePlan.h"
 #include "DescribeRates.h"
 #include "DescribeZero.h"
 #include "Table.h"
@@ -13,19 +14,12 @@ using namespace xlc;
 namespace {
 
 constexpr size_t kNameWidth = 60; ///< longer tensor names are shortened in the middle
-constexpr size_t kFullStages = 4; ///< more pipeline stages are a line each, and three of them in full
 
 std::string shorten(StringRef name) {
   if (name.size() <= kNameWidth)
     return name.str();
   size_t half = (kNameWidth - 3) / 2;
   return (name.take_front(half) + "..." + name.take_back(half)).str();
-}
-
-/// "0-7", or "0".
-std::string nameRanks(const std::vector<int64_t> &ranks) {
-  std::string first = std::to_string(ranks.front());
-  return ranks.size() == 1 ? "rank " + first : "each of ranks " + first + "-" + std::to_string(ranks.back());
 }
 
 /// What was decided about the stages that shard gradients and parameters, and what they cost.
@@ -236,30 +230,11 @@ void printStages(const PlanReport &report, raw_ostream &out) {
   }
 }
 
-/// The stages that are printed in full: all, or of many the first, the fullest and the last.
-std::vector<const GroupReport *> listShown(const PlanReport &report, bool isVerbose) {
-  auto isSmaller = [](const GroupReport &a, const GroupReport &b) { return a.memory.total() < b.memory.total(); };
-  const GroupReport *fullest = &*llvm::max_element(report.groups, isSmaller);
-  std::vector<const GroupReport *> shown;
-  for (const GroupReport &group : report.groups)
-    if (isVerbose || report.groups.size() <= kFullStages || &group == &report.groups.front() || &group == fullest ||
-        &group == &report.groups.back())
-      shown.push_back(&group);
-  return shown;
-}
-
 } // namespace
 
 void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, raw_ostream &out) {
   const Spec &spec = report.spec;
-  std::string others = report.pp > 1 ? llvm::formatv(", pp {0}", report.pp).str() : "";
-  others += report.tp > 1 ? llvm::formatv(", tp {0}", report.tp).str() : "";
-  if (spec.precision.isMixed())
-    others += ", " + spec.precision.getName().str();
-  out << llvm::formatv("{0}: dp {1}{2}, zero_stage {3}{4}, batch {5} = {6} x {7} x {8}\n", model, spec.dp, others,
-                       spec.zeroStage, spec.dpShard ? llvm::formatv(", dp_shard {0}", *spec.dpShard).str() : "",
-                       spec.globalBatchOrDefault(), spec.microBatch, formatCount(spec.microBatches(), "micro-batch"),
-                       formatCount(spec.dp, "rank"));
+  out << model << ": " << describePlan(report) << "\n";
   Table table(out);
   printRates(spec, table);
   printChunk(report, table);

@@ -20,6 +20,7 @@ namespace {
 constexpr const char *examples = R"(Examples:
   xlc plan gpt2.onnx --spec zero3.yaml              memory, traffic and FLOPs of every rank
   xlc plan gpt2.onnx --spec zero3.yaml --json       the same for scripts
+  xlc plan gpt2.onnx --spec zero3.yaml --html r.html  also as a page with pictures, for a browser
   xlc plan gpt2.onnx --spec zero3.yaml -v           also what Import undid; of a pipeline every stage in full
   xlc plan gpt2.onnx --spec zero3.yaml --stop-after=Stage
   xlc plan gpt2.onnx --spec pp4.yaml --grid         the pipeline's schedule
@@ -30,7 +31,7 @@ other gradients.)";
 
 struct PlanOptions : CommonOptions {
   bool json = false, grid = false;
-  std::string trace; ///< a file to write, or empty
+  std::string trace, html; ///< files to write, or empty
   CheckOptions check;
 };
 
@@ -70,6 +71,19 @@ std::future<std::pair<std::vector<Change>, std::string>> tryChanges(Session &ses
   });
 }
 
+/// A whole file, or none.
+int writeFile(Session &session, const std::string &path, llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  if (failed(checkOutputs(session.get(), path)))
+    return Rejected;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  print(out);
+  runtime::OutputFile file(path, runtime::Devices::WrittenTo);
+  file.write(text);
+  file.publish();
+  return Done;
+}
+
 int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
   PlanReport report = makeReport(*session.get().module, session.get().spec, session.getTarget(), session.get().zero);
   report.chunk = session.get().chunk, report.dropsAttention = session.get().dropsAttention;
@@ -96,6 +110,11 @@ int report(Session &session, const PlanOptions &options, std::chrono::duration<d
     printJson(report, model, llvm::outs());
   else if (!report.fits())
     printChanges(report, llvm::outs());
+  if (!options.html.empty())
+    if (int code = writeFile(session, options.html, [&](llvm::raw_ostream &out) {
+          printHtml(report, *session.get().module, session.getTarget(), model, out);
+        }))
+      return code;
   return report.fits() ? Done : DoesNotFit;
 }
 
@@ -115,18 +134,6 @@ int printSchedule(PlanOptions options) {
   return Done;
 }
 
-int writeTrace(Session &session, const std::string &path) {
-  if (failed(checkOutputs(session.get(), path)))
-    return Rejected;
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  printTrace(*session.get().module, session.get().spec, session.getTarget(), out);
-  runtime::OutputFile file(path, runtime::Devices::WrittenTo);
-  file.write(text);
-  file.publish();
-  return Done;
-}
-
 int runPlan(PlanOptions options) {
   if (options.grid)
     return printSchedule(options);
@@ -139,7 +146,9 @@ int runPlan(PlanOptions options) {
     return code;
   std::chrono::duration<double> planning = std::chrono::steady_clock::now() - begin;
   if (!options.trace.empty())
-    if (int code = writeTrace(session, options.trace))
+    if (int code = writeFile(session, options.trace, [&](llvm::raw_ostream &out) {
+          printTrace(*session.get().module, session.get().spec, session.getTarget(), out);
+        }))
       return code;
   if (options.run.stopAfter.empty()) {
     int fits = report(session, options, planning), compared = checkReference(session, options.check);
@@ -164,9 +173,15 @@ Command xlc::addPlanCommand(CLI::App &app) {
   CLI::Option *trace =
       command->add_option("--trace", options->trace, "write the predicted timeline of a step (https://ui.perfetto.dev)")
           ->excludes(stop);
+  CLI::Option *html =
+      command
+          ->add_option("--html", options->html,
+                       "write the report as a page with pictures, which needs no network and no other file")
+          ->excludes(stop);
   command->add_flag("--grid", options->grid, "print the pipeline's schedule: a row per pp rank, a column per slot")
       ->excludes(json)
       ->excludes(trace)
+      ->excludes(html)
       ->excludes(stop);
   options->check.addTo(*command);
   command->footer(examples);

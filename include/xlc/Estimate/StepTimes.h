@@ -42,8 +42,10 @@ struct StageTime {
 
 /// An action in seconds from the begin of the step.
 struct TimedAction {
-  std::string label; ///< "layer[3] B"
-  std::optional<int64_t> microBatch;
+  size_t number;                     ///< of the action in its program
+  std::string label;                 ///< "layer[3] B"
+  std::optional<int64_t> microBatch; ///< of a unit's run
+  std::optional<graph::Role> role;   ///< of a run
   exec::Stream stream;
   double begin, end;
 };
