@@ -5,4 +5,4 @@ import sys
 
 model = pathlib.Path(sys.argv[1]).read_bytes()
 assert b"0.weight" in model
-pathlib.Path(sys.argv[2]).write_bytes(model.replace(b"0.weight", b"<b>&\"'/>"))
+pathlib.Path(sys.argv[2]).write_bytes(model.replace(b"0.weight", b"<b>&'<i>"))
