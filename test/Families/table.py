@@ -8,30 +8,31 @@ import sys
 
 import check
 
-HEADER = """# Families: who trains as in PyTorch
+HEADER = """# Model families compared with PyTorch
 
-Small models of many families, as PyTorch's exporters write them, compiled and trained by `xlc` in seven compositions, beside
-PyTorch's float64 run. Printed by `scripts/families`, which makes the models (`test/Families`), and needs PyTorch; the tests of
-`scripts/test` do not.
+Small models of many families, as PyTorch's exporters write them, are compiled and trained by `xlc` in seven compositions and
+compared with PyTorch's float64 run. This page is printed by `scripts/families`, which makes the models (`test/Families`) and
+requires PyTorch; the tests of `scripts/test` do not require it.
 
-A cell holds the largest relative error of loss / gradient norm over all steps where the program is right: losses within 5e-6
-and norms within 5e-5 of float64 (or three times what PyTorch's own float32 is away, where that is more), names, shapes and values
-of all parameters as PyTorch's. Under Adam up to 12 elements may lie outside of their tensor's tolerance: a gradient near zero
-becomes a step of the size of the learning rate. Otherwise it says
+If the program is right, a cell holds the largest relative error of loss / gradient norm over all steps. A program is right if its
+losses are within 5e-6 and its norms within 5e-5 of float64 (or within three times the error of PyTorch's own float32, if that is
+larger), and if the names, shapes and values of all parameters equal PyTorch's. Under Adam up to 12 elements may be outside of the
+tolerance of their tensor, since a gradient near zero becomes a step of the size of the learning rate. Otherwise the cell holds one
+of these words:
 
 | word | meaning |
 |---|---|
-| refused | exit code 1 to 3 and a message, in the last column |
-| operator | refused by name: an operator that is not supported yet (recurrent networks, EmbeddingBag) |
-| — | the composition does not fit the model: pp without two units, tp that divides no heads |
-| exporter | the file does not hold what PyTorch trains; the last column says why |
-| chaos | PyTorch's own float32 is more than 1 % away from float64 (batch norms of very few values): nothing to compare with |
-| warned | another run than PyTorch's, with a warning of what the file has lost: in the last column |
+| refused | exit code 1 to 3 and a message, which is in the last column |
+| operator | refused, since an operator is not supported yet (recurrent networks, EmbeddingBag); the message names it |
+| — | the composition does not fit the model: pp with fewer than two units, tp that does not divide the heads |
+| exporter | the model in the file differs from the model that PyTorch trains; the last column gives the reason |
+| chaos | PyTorch's own float32 run is more than 1 % away from float64 (batch norms of very few values), so no comparison is possible |
+| warned | the run differs from PyTorch's, and a warning in the last column names the information that the file has lost |
 | **wrong**, **internal** | a defect |
-| (empty) | not run yet; under `reference`, a file that has none, as it draws otherwise than by dropouts |
+| (empty) | not run yet; under `reference`, a file without a reference, since it draws random numbers by other operators than dropout |
 
-Where rows of a batch meet (batch norm, contrastive losses, a root of a mean), a cut run has `loss: {scope: micro_batch}` and is
-judged against PyTorch with the same cut. Compositions: """
+If rows of a batch are combined (batch norm, contrastive losses, a root of a mean), a run with a cut batch has
+`loss: {scope: micro_batch}` and is compared with PyTorch with the same cut. Compositions: """
 
 FORMS = {"loss": "`torch.onnx.export`", "loss-unoptimized": "`optimize=False`", "loss-torchscript": "`dynamo=False`",
          "logits": "logits, loss of the spec", "loss-xlc": "`xlc_export`", "loss-xlc-torchscript": "`xlc_export`, `dynamo=False`"}
@@ -101,15 +102,15 @@ def print_counts(results):
                   f"{kinds['operator']} | "
                   f"{kinds['wrong']} | {kinds['internal']} | {100 * kinds['right'] / known:.0f} % | "
                   f"{100 * kinds['right'] / written:.0f} % |")
-    print("\nBoth shares are of the cells without those of an operator that is not supported yet.")
+    print("\nBoth percentages exclude the cells with an operator that is not supported yet.")
 
 
 def print_references(results):
     """What the files' references say, beside what one rank does."""
     print("""\n## References
 
-The column `reference` holds what `xlc plan` says of the reference beside the file ([Export.md](Export.md)): PyTorch's loss and gradients on other rows
-than those of the run. Where it `differs` and dp1 is right, that is a false alarm; where it `agrees` and dp1 is wrong, a fault was missed.
+The column `reference` holds the result of `xlc plan` for the reference beside the file ([Export.md](Export.md)): PyTorch's loss and gradients on other
+rows than those of the run. `differs` with a right dp1 is a false alarm; `agrees` with a wrong dp1 is a missed fault.
 
 | form | agrees | differs | not compared | refused | false alarms | missed |
 |---|---|---|---|---|---|---|""")
@@ -128,9 +129,9 @@ def print_gpus(paths):
     """What check.py --target cuda has found, by precision."""
     print("""\n## On simulated GPUs
 
-`check.py --target cuda` compiles what `xlc_export` wrote for GPUs, and trains it on the simulated ones, streams in random order. In float32 a cell is judged
-as above. In sixteen bits losses have to be within 2 % of float64 and norms within 20 %, or as many times what rounding to float32 does as the type
-is coarser (2^16, 2^13); float16 has a loss scale of 256, at which some gradients overflow.
+`check.py --target cuda` compiles the files of `xlc_export` for GPUs, and trains them on simulated GPUs, with streams in random order. In float32 the
+criterion of a cell is that given above. In sixteen bits losses must be within 2 % of float64 and norms within 20 %, or within the effect
+of rounding to float32 multiplied by the ratio of the precisions (2^16, 2^13); float16 has a loss scale of 256, at which some gradients overflow.
 
 | precision | composition | cells | right | refused | exporter | operator | — | overflow | wrong | internal |
 |---|---|---|---|---|---|---|---|---|---|---|""")
@@ -164,7 +165,7 @@ def main(path, models, versions):
         why = "; ".join(list(reasons)[:2]).replace("|", "\\|")
         print(f"| {family} | {FORMS[form]} | " + " | ".join(text_of(row[name]) if name in row else "" for name in columns)
               + f" | {why} |")
-    print("\n## What the exporters do not export\n")
+    print("\n## Models that the exporters do not export\n")
     for folder in sorted(models.iterdir()):
         if (folder / "forms.json").exists():
             for form, row in json.loads((folder / "forms.json").read_text()).items():
