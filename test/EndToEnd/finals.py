@@ -69,8 +69,8 @@ def describe(shape, values):
 
 
 def to_line(entry):
-    """Nine digits are a float32, and ten of a sum more than a tolerance needs."""
-    elements, sums = (", ".join(f"{value:.{digits}g}" for value in entry[key]) for key, digits in (("elements", 9), ("sums", 10)))
+    """Eight digits of an element are a hundredth of a tolerance or less, and so are ten of a sum."""
+    elements, sums = (", ".join(f"{value:.{digits}g}" for value in entry[key]) for key, digits in (("elements", 8), ("sums", 10)))
     return f'{{"shape": {entry["shape"]}, "norm": {entry["norm"]!r}, "elements": [{elements}], "sums": [{sums}]}}'
 
 

@@ -22,7 +22,7 @@ std::string drawMessages(ArrayRef<Stretch> stretches) {
 json::Object timelineRow(const DrawnStage &stage, ArrayRef<TimedAction> actions, const PredictedStep &predicted) {
   StageTimeline timeline = makeTimeline(actions, predicted.step);
   json::Array slots;
-  int64_t busy = 0;
+  int64_t computed = 0;
   auto nameTime = [&](int64_t parts) {
     double time = predicted.step * double(parts) / double(StageTimeline::kParts);
     return predicted.isTime
@@ -30,7 +30,7 @@ json::Object timelineRow(const DrawnStage &stage, ArrayRef<TimedAction> actions,
                : llvm::formatv("{0:f1} % of the step", 100 * double(parts) / double(StageTimeline::kParts)).str();
   };
   for (const Slot &slot : timeline.slots) {
-    busy += slot.length();
+    computed += slot.length();
     std::string title = kPartNames[size_t(slot.part)].str();
     if (slot.microBatch)
       title += " of micro-batch " + std::to_string(*slot.microBatch);
@@ -42,7 +42,7 @@ json::Object timelineRow(const DrawnStage &stage, ArrayRef<TimedAction> actions,
   return json::Object{
       {"name", stage.first ? "stage " + std::to_string(stage.first->stage) : stage.name},
       {"summary",
-       llvm::formatv("computes {0:f1} % of the step", 100 * double(busy) / double(StageTimeline::kParts)).str()},
+       llvm::formatv("computes {0:f1} % of the step", 100 * double(computed) / double(StageTimeline::kParts)).str()},
       {"parts", StageTimeline::kParts},
       {"slots", std::move(slots)},
       {"hidden", drawMessages(timeline.hidden)},
