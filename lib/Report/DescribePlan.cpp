@@ -23,9 +23,13 @@ std::string xlc::nameRanks(ArrayRef<int64_t> ranks) {
   return ranks.size() == 1 ? "rank " + first : "each of ranks " + first + "-" + std::to_string(ranks.back());
 }
 
-std::vector<const GroupReport *> xlc::listShown(const PlanReport &report, bool isVerbose) {
+const GroupReport *xlc::findFullest(const PlanReport &report) {
   auto isSmaller = [](const GroupReport &a, const GroupReport &b) { return a.memory.total() < b.memory.total(); };
-  const GroupReport *fullest = &*llvm::max_element(report.groups, isSmaller);
+  return &*llvm::max_element(report.groups, isSmaller);
+}
+
+std::vector<const GroupReport *> xlc::listShown(const PlanReport &report, bool isVerbose) {
+  const GroupReport *fullest = findFullest(report);
   std::vector<const GroupReport *> shown;
   for (const GroupReport &group : report.groups)
     if (isVerbose || report.groups.size() <= kFullStages || &group == &report.groups.front() || &group == fullest ||

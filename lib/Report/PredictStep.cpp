@@ -1,4 +1,5 @@
-// See PredictStep.h. Where the spec names no device, a floating-point operation takes a unit of time, and a message none.
+// See PredictStep.h. Where the spec names no device, a floating-point operation takes a unit of time, and a message
+// none.
 #include "PredictStep.h"
 
 using namespace mlir;

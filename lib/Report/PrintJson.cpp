@@ -1,6 +1,7 @@
 // The report as JSON. Keys are promises to scripts; docs/PlanJson.md lists them, a test compares.
 #include "DescribeRates.h"
 #include "DescribeZero.h"
+#include "ReportJson.h"
 #include "xlc/Support/QuantityJson.h"
 
 using namespace mlir;
@@ -168,7 +169,7 @@ Json toJson(const PrecisionSpec &precision) {
 
 } // namespace
 
-void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out) {
+Json xlc::reportToJson(const PlanReport &report, StringRef model) {
   const Spec &spec = report.spec;
   Json json;
   json["model"] = model.str();
@@ -199,5 +200,9 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   for (const Change &change : report.changes)
     json["changes"].push_back(
         {{"change", change.what}, {"total", change.total}, {"traffic", change.traffic}, {"fits", change.fits}});
-  out << dumpReport(json) << "\n";
+  return json;
+}
+
+void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out) {
+  out << dumpReport(reportToJson(report, model)) << "\n";
 }

@@ -1,6 +1,6 @@
-// The predicted timeline of a step, for a trace viewer: a process per pipeline stage, a row per stream, and counters of memory by cause
-// and of the link. Where the spec names no device, time is counted in floating-point operations; a microsecond of the trace then
-// stands for a million of them.
+// The predicted timeline of a step, for a trace viewer: a process per pipeline stage, a row per stream, and counters of
+// memory by cause and of the link. Where the spec names no device, time is counted in floating-point operations; a
+// microsecond of the trace then stands for a million of them.
 #include "Moments.h"
 #include "PredictStep.h"
 #include "xlc/Estimate/Traffic.h"
@@ -45,7 +45,8 @@ Quantity bytesOf(exec::Action action, dist::MeshAttr mesh, int64_t stage) {
       .Default([](Operation *) { return Quantity(); });
 }
 
-/// Where an action begins: bytes by cause of its fullest moment. Where a message begins and ends: bytes per second of the link.
+/// Where an action begins: bytes by cause of its fullest moment. Where a message begins and ends: bytes per second of
+/// the link.
 void addCounters(exec::ProgramOp program, ArrayRef<TimedAction> actions, double unit, bool isTime, Json &events) {
   std::vector<exec::Action> all;
   for (auto action : program.getBody().front().getOps<exec::Action>())

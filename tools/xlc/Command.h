@@ -22,6 +22,8 @@ struct CommonOptions {
   RunOptions run;
 
   void addTo(CLI::App &command);
+  /// Those beside model and spec.
+  void addBeside(CLI::App &command);
 };
 
 /// A subcommand: its options, and what it does; the result is the exit code.
@@ -31,6 +33,7 @@ struct Command {
 };
 
 Command addPlanCommand(CLI::App &app);
+Command addDiffCommand(CLI::App &app);
 Command addCompileCommand(CLI::App &app, const char *driver);
 Command addVerifyCommand(CLI::App &app);
 Command addInspectCommand(CLI::App &app);

@@ -1,7 +1,6 @@
 // xlc plan: what every rank will hold, send and compute, and whether it fits.
-#include "CheckpointBytes.h"
-#include "Files/OutputFile.h"
 #include "ReferenceCheck.h"
+#include "SessionReport.h"
 #include "xlc/Phases/Forks.h"
 #include "xlc/Phases/Threads.h"
 #include "xlc/Report/Report.h"
@@ -71,23 +70,8 @@ std::future<std::pair<std::vector<Change>, std::string>> tryChanges(Session &ses
   });
 }
 
-/// A whole file, or none.
-int writeFile(Session &session, const std::string &path, llvm::function_ref<void(llvm::raw_ostream &)> print) {
-  if (failed(checkOutputs(session.get(), path)))
-    return Rejected;
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  print(out);
-  runtime::OutputFile file(path, runtime::Devices::WrittenTo);
-  file.write(text);
-  file.publish();
-  return Done;
-}
-
 int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
-  PlanReport report = makeReport(*session.get().module, session.get().spec, session.getTarget(), session.get().zero);
-  report.chunk = session.get().chunk, report.dropsAttention = session.get().dropsAttention;
-  report.checkpoint = measureCheckpoint(session.get());
+  PlanReport report = reportOf(session);
   Threads threads(session.get().context);
   auto changes = report.fits() ? std::nullopt : std::optional(tryChanges(session, report)); // beside what follows
   if (report.spec.precision.isMixed()) {
@@ -111,7 +95,7 @@ int report(Session &session, const PlanOptions &options, std::chrono::duration<d
   else if (!report.fits())
     printChanges(report, llvm::outs());
   if (!options.html.empty())
-    if (int code = writeFile(session, options.html, [&](llvm::raw_ostream &out) {
+    if (int code = writeOutput(session, options.html, [&](llvm::raw_ostream &out) {
           printHtml(report, *session.get().module, session.getTarget(), model, out);
         }))
       return code;
@@ -146,7 +130,7 @@ int runPlan(PlanOptions options) {
     return code;
   std::chrono::duration<double> planning = std::chrono::steady_clock::now() - begin;
   if (!options.trace.empty())
-    if (int code = writeFile(session, options.trace, [&](llvm::raw_ostream &out) {
+    if (int code = writeOutput(session, options.trace, [&](llvm::raw_ostream &out) {
           printTrace(*session.get().module, session.get().spec, session.getTarget(), out);
         }))
       return code;

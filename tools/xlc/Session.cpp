@@ -38,6 +38,11 @@ void CommonOptions::addTo(CLI::App &command) {
       .add_option("--spec", spec,
                   "the YAML file that says how to train (keys: xlc docs spec); -: it is read from stdin")
       ->required();
+  addBeside(command);
+  command.add_option("--dump-phases", run.dumpDirectory, "write the IR after each phase into this folder");
+}
+
+void CommonOptions::addBeside(CLI::App &command) {
   command
       .add_option("--cpu", cpu, "processors that the program is made for (x86-64 levels; native: that of this machine)")
       ->check(CLI::IsMember(getTargets().front().listChips()))
@@ -46,7 +51,6 @@ void CommonOptions::addTo(CLI::App &command) {
       ->check(CLI::IsMember(listTargets()));
   command.add_flag("--no-raise", noRaise, "keep the model's small ops; recognise nothing");
   command.add_flag("-v,--verbose", verbose, "say what Import undid and recognised; plan: every pipeline stage in full");
-  command.add_option("--dump-phases", run.dumpDirectory, "write the IR after each phase into this folder");
 }
 
 Session::Session(const CommonOptions &options)

@@ -16,6 +16,7 @@ namespace {
 constexpr const char *footer = R"(Examples:
   xlc inspect gpt2.onnx
   xlc plan gpt2.onnx --spec zero3.yaml
+  xlc diff gpt2.onnx zero1.yaml zero3.yaml
   xlc compile gpt2.onnx --spec zero3.yaml -o train && ./train --steps 20
   xlc verify mlp.onnx --spec zero3.yaml
   xlc checkpoint inspect checkpoints/step-00001000
@@ -55,9 +56,9 @@ static int runMain(int argc, char **argv) {
   app.set_version_flag("--version", "xlc " XLC_VERSION);
   app.footer(footer);
   llvm::install_fatal_error_handler(endOnFatalError);
-  const Command commands[] = {addInspectCommand(app), addPlanCommand(app),       addCompileCommand(app, argv[0]),
-                              addVerifyCommand(app),  addCheckpointCommand(app), addCalibrateCommand(app),
-                              addDoctorCommand(app),  addDocsCommand(app)};
+  const Command commands[] = {addInspectCommand(app),          addPlanCommand(app),   addDiffCommand(app),
+                              addCompileCommand(app, argv[0]), addVerifyCommand(app), addCheckpointCommand(app),
+                              addCalibrateCommand(app),        addDoctorCommand(app), addDocsCommand(app)};
   for (CLI::App *command : app.get_subcommands({}))
     refuseEmptyValues(*command);
   try {

@@ -113,8 +113,8 @@ void printChanges(const PlanReport &report, llvm::raw_ostream &out);
 /// For programs. The keys are stable and described in docs/PlanJson.md.
 void printJson(const PlanReport &report, llvm::StringRef model, llvm::raw_ostream &out);
 
-/// One page of HTML with pictures, which needs nothing beside it: memory over the step, the arena, the step in time, and the figures of
-/// printTable. `module` is as Memory leaves it.
+/// One page of HTML with pictures, which needs nothing beside it: memory over the step, the arena, the step in time,
+/// and the figures of printTable. `module` is as Memory leaves it.
 void printHtml(const PlanReport &report, mlir::ModuleOp module, const Target &target, llvm::StringRef model,
                llvm::raw_ostream &out);
 

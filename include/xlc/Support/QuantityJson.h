@@ -6,6 +6,7 @@
 #include "xlc/Support/Quantity.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace xlc {
 
@@ -17,6 +18,19 @@ inline void to_json(nlohmann::ordered_json &json, const Quantity &quantity) {
     json = quantity.clamp();
   else
     json = kQuantityMark + quantity.str();
+}
+
+/// A whole number as to_json has made it; none: another value.
+inline std::optional<Quantity> readQuantity(const nlohmann::ordered_json &json) {
+  if (json.is_number_integer())
+    return Quantity(json.get<int64_t>());
+  std::string text = json.is_string() ? json.get<std::string>() : "";
+  if (!text.starts_with(kQuantityMark))
+    return std::nullopt;
+  Quantity quantity;
+  for (char digit : text.substr(sizeof(kQuantityMark) - 1))
+    quantity = quantity * 10 + Quantity(digit - '0');
+  return quantity;
 }
 
 /// The text of a report: indented by two, bytes that are no UTF-8 replaced.

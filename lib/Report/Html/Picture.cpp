@@ -1,5 +1,5 @@
-// See Picture.h. A column stands for several moments of a long step and shows the fullest of them, so that no peak is lost: the
-// largest column is the plan's lower bound, and its causes are those of the report.
+// See Picture.h. A column stands for several moments of a long step and shows the fullest of them, so that no peak is
+// lost: the largest column is the plan's lower bound, and its causes are those of the report.
 #include "Picture.h"
 #include "../Moments.h"
 #include "xlc/Memory/Lifetimes.h"

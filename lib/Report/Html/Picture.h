@@ -1,4 +1,5 @@
-// What a report draws of a pipeline stage, before it is drawn: memory over the step, the map of the arena, the runs of a step.
+// What a report draws of a pipeline stage, before it is drawn: memory over the step, the map of the arena, the runs of
+// a step.
 #ifndef XLC_LIB_REPORT_HTML_PICTURE_H
 #define XLC_LIB_REPORT_HTML_PICTURE_H
 

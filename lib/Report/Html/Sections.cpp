@@ -1,5 +1,5 @@
-// See Sections.h. Coordinates of memory and of the arena are bytes with a point in between, so that a picture can be read back to the byte; those of time are
-// columns, moments, or parts of a step.
+// See Sections.h. Coordinates of memory and of the arena are bytes with a point in between, so that a picture can be
+// read back to the byte; those of time are columns, moments, or parts of a step.
 #include "Sections.h"
 #include "xlc/Support/Bytes.h"
 #include "xlc/Support/Numbers.h"
@@ -16,8 +16,8 @@ constexpr std::array<StringLiteral, kStepParts> kPartNames = {"forward", "backwa
 
 std::string nameCause(exec::Cause cause) { return exec::stringifyCause(cause).str(); }
 
-/// Bytes as coordinates. Browsers take no large ones: a point moves so many digits to the left that the height of the picture has few before
-/// it, and no digit is lost.
+/// Bytes as coordinates. Browsers take no large ones: a point moves so many digits to the left that the height of the
+/// picture has few before it, and no digit is lost.
 class Coordinates {
 public:
   static constexpr size_t kBefore = 5;
@@ -38,7 +38,8 @@ public:
   size_t digits; ///< behind the point
 };
 
-/// The area under steps of the heights that `heightOf` gives: from the top of the picture, "M0 Hy0 ..." closed along its bottom.
+/// The area under steps of the heights that `heightOf` gives: from the top of the picture, "M0 Hy0 ..." closed along
+/// its bottom.
 std::string drawArea(ArrayRef<MemoryColumn> columns, const Coordinates &scale,
                      function_ref<int64_t(const MemoryColumn &)> heightOf) {
   std::string path;
@@ -57,7 +58,8 @@ std::string drawArea(ArrayRef<MemoryColumn> columns, const Coordinates &scale,
   return path;
 }
 
-/// The stacks of all causes, the topmost first: each area reaches to the bottom, and the next one covers what it leaves.
+/// The stacks of all causes, the topmost first: each area reaches to the bottom, and the next one covers what it
+/// leaves.
 json::Array drawStacks(ArrayRef<MemoryColumn> columns, const Coordinates &scale) {
   json::Array paths;
   for (size_t cause = kCauses; cause-- > 0;) {
@@ -98,7 +100,7 @@ json::Array passNames() {
   return names;
 }
 
-json::Object memoryFigure(const DrawnStage &stage, size_t index, int64_t height, std::optional<int64_t> limit) {
+json::Object memoryFigure(const DrawnStage &stage, size_t index, int64_t height) {
   Coordinates scale(height);
   const StagePicture &picture = stage.picture;
   const MemoryColumn &fullest = picture.columns[picture.fullest];
@@ -116,8 +118,8 @@ json::Object memoryFigure(const DrawnStage &stage, size_t index, int64_t height,
                       {"digits", int64_t(scale.digits)},
                       {"paths", drawStacks(picture.columns, scale)},
                       {"strips", drawStrips(picture.columns)}};
-  if (limit && *limit < height)
-    figure["limit"] = json::Object{{"y", scale(height - std::max<int64_t>(*limit, 0))}};
+  if (stage.limit && *stage.limit < height)
+    figure["limit"] = json::Object{{"y", scale(height - std::max<int64_t>(*stage.limit, 0))}};
   return figure;
 }
 
@@ -137,21 +139,23 @@ json::Object xlc::describeBytes(Quantity bytes) {
   return json::Object{{"bytes", formatBytes(bytes)}, {"exact", groupDigits(bytes) + " B"}};
 }
 
-json::Object xlc::memorySection(ArrayRef<DrawnStage> stages, std::optional<int64_t> limit, size_t offset) {
+json::Object xlc::memorySection(ArrayRef<DrawnStage> stages) {
   int64_t height = 1;
   for (const DrawnStage &stage : stages)
     height = std::max(height, stage.first->memory.lowerBound);
-  if (limit && *limit > height && double(*limit) < 1.25 * double(height))
-    height = *limit + 1;
+  int64_t highest = height;
+  for (const DrawnStage &stage : stages)
+    if (stage.limit && double(*stage.limit) < 1.25 * double(highest))
+      height = std::max(height, *stage.limit + 1);
   json::Array figures, rows;
   for (auto [index, stage] : llvm::enumerate(stages)) {
-    figures.push_back(memoryFigure(stage, offset + index, height, limit));
+    figures.push_back(memoryFigure(stage, index, height));
     rows.push_back(memoryRow(stage));
   }
   std::string text = "Bytes of the arena that are live, by cause, from the first moment of a step to its last; a "
                      "moment is a call of a kernel or "
                      "an action between two runs. The dashed line is the fullest moment.";
-  if (limit && *limit < height)
+  if (llvm::any_of(stages, [&](const DrawnStage &stage) { return stage.limit && *stage.limit < height; }))
     text += " The red line is what the device's memory leaves for the arena.";
   return json::Object{{"text", text},
                       {"causes", causeNames()},

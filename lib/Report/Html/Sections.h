@@ -12,15 +12,19 @@ namespace xlc {
 struct DrawnStage {
   const GroupReport *first = nullptr;
   std::string name; ///< "stages 1-6, ranks 8-55"
+  std::optional<int64_t>
+      limit; ///< the part of the device's memory that is left for the arena, where the spec names one
   StagePicture picture;
 };
+
+/// All stages of a plan, those that are alike and follow each other as one.
+std::vector<DrawnStage> drawStages(const PlanReport &report, mlir::ModuleOp module);
 
 /// {"bytes": "2.38 MiB", "exact": "2 494 336 B"}
 llvm::json::Object describeBytes(Quantity bytes);
 
-/// Memory over the step. `limit` is the part of the device's memory that is left for the arena. `offset` is the number of the first
-/// picture among those of the page's script.
-llvm::json::Object memorySection(llvm::ArrayRef<DrawnStage> stages, std::optional<int64_t> limit, size_t offset = 0);
+/// Memory over the step, all pictures in one scale.
+llvm::json::Object memorySection(llvm::ArrayRef<DrawnStage> stages);
 
 /// The picture's numbers for the script: the moments of the columns, and what runs at them.
 llvm::json::Object scriptData(llvm::ArrayRef<DrawnStage> stages);

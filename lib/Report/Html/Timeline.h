@@ -1,4 +1,5 @@
-// The predicted step of a pipeline stage as a report draws it: slots of computations, and messages that are hidden or waited for.
+// The predicted step of a pipeline stage as a report draws it: slots of computations, and messages that are hidden or
+// waited for.
 #ifndef XLC_LIB_REPORT_HTML_TIMELINE_H
 #define XLC_LIB_REPORT_HTML_TIMELINE_H
 
