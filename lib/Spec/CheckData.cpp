@@ -12,7 +12,7 @@ void refuseTwoSources(const Spec &spec, const RowsSpec &rows, StringRef path, Sp
   const TokenStreamSpec &stream = *rows.stream;
   std::string labels = (path + ".labels").str();
   if (!stream.labels.empty() && stream.labels == stream.input) {
-    errors.error(spec.where(labels), labels + " is the input of the tokens too, " + quote(stream.input));
+    errors.error(spec.where(labels), labels + " equals the input of the tokens, " + quote(stream.input));
     errors.note(spec.where((path + ".input").str()), path + ".input is given here");
   }
   auto isOfStream = [&](StringRef name) { return name == stream.input || name == stream.labels; };
@@ -34,18 +34,19 @@ void checkTargets(const Spec &spec, const TokenStreamSpec &stream, StringRef pat
   using Targets = TokenStreamSpec::Targets;
   std::string targets = (path + ".targets").str(), labels = (path + ".labels").str();
   if (stream.targets != Targets::Default && stream.labels.empty()) {
-    errors.error(spec.where(targets), targets + " says what labels are, and no input gets them");
-    errors.note({}, labels + " of a model input, or of loss.labels, would do");
+    errors.error(spec.where(targets), targets + " has no effect without labels");
+    errors.note({}, "set " + labels + " to a model input or to loss.labels");
   }
   if (stream.targets == Targets::Next && spec.loss.shift) {
-    errors.error(spec.where(targets), targets + " of next moves labels by one token, and loss.shift by another");
+    errors.error(spec.where(targets), targets + " = next and loss.shift = true both shift the labels by one token");
     noteIfGiven(spec, "loss.shift", "loss.shift is given here", errors);
-    errors.note({}, targets + " of same would do, which is the default with loss.shift");
+    errors.note({}, "set " + targets + " to same, the default with loss.shift");
   }
   if (stream.targets == Targets::Default && !stream.labels.empty() && spec.loss.type != LossSpec::Type::CrossEntropy) {
-    errors.warning(spec.where(labels), "the model computes its loss, and gets as labels the tokens one place further");
-    errors.note({}, targets + " of same is for a model that shifts labels itself, as those of transformers do; " +
-                        targets + " of next says that this one does not");
+    errors.warning(spec.where(labels), "the model computes its own loss, and its labels are the tokens shifted by one");
+    errors.note({}, "set " + targets +
+                        " to same if the model shifts labels itself, as models of transformers do, and " + targets +
+                        " to next if it does not");
   }
 }
 
@@ -55,8 +56,9 @@ void checkRows(const Spec &spec, const RowsSpec &rows, StringRef path, SpecError
   if (!rows.stream)
     return;
   if (rows.stream->input.empty()) {
-    errors.error(spec.where((path + ".tokens").str()), path + " is a token stream, and needs input, a model input");
-    errors.note({}, path + ": {tokens: corpus.bin, input: input_ids, labels: labels} would do, for example");
+    errors.error(spec.where((path + ".tokens").str()),
+                 path + " is a token stream and requires input, the name of a model input");
+    errors.note({}, "for example " + path + ": {tokens: corpus.bin, input: input_ids, labels: labels}");
     return;
   }
   refuseTwoSources(spec, rows, path, errors);
@@ -73,14 +75,15 @@ void checkData(Spec &spec, SpecErrors &errors) {
 void checkCheckpoint(Spec &spec, SpecErrors &errors) {
   using Background = CheckpointSpec::Background;
   if (spec.checkpoint && spec.checkpoint->background == Background::Direct && !spec.targetFacts().isHost) {
-    errors.error(spec.where("checkpoint.background"),
-                 "checkpoint.background: direct reads the memory of ranks while they compute, which is for CPUs");
-    errors.note({}, "checkpoint.background of copy would do, which is the default on GPUs");
+    errors.error(
+        spec.where("checkpoint.background"),
+        "checkpoint.background: direct is supported on CPUs only: it reads the memory of ranks while they compute");
+    errors.note({}, "set checkpoint.background to copy, the default on GPUs");
   }
   if (!isGiven(spec, "checkpoint") || (spec.checkpoint && !spec.checkpoint->dir.empty()))
     return;
-  errors.error(spec.where("checkpoint"), "checkpoint needs dir, the folder that checkpoints are written to");
-  errors.note({}, "checkpoint: {dir: checkpoints, every: 1000} would do, for example");
+  errors.error(spec.where("checkpoint"), "checkpoint requires dir, the folder of the checkpoints");
+  errors.note({}, "for example checkpoint: {dir: checkpoints, every: 1000}");
 }
 
 } // namespace xlc::spec

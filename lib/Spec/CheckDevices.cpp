@@ -23,17 +23,17 @@ void checkNodes(Spec &spec, SpecErrors &errors) {
   int64_t perNode = spec.devicesPerNode.value_or(spec.device ? spec.device->devicesPerNode : 0);
   if (perNode == 0) {
     errors.error(spec.where("cluster.nodes"),
-                 "cluster.nodes = " + Twine(*spec.nodes) + " says nothing without the devices of one");
-    errors.note({}, "cluster.devices_per_node, or a cluster.device that is known by name, would do");
+                 "cluster.nodes = " + Twine(*spec.nodes) + " requires the number of devices per node");
+    errors.note({}, "set cluster.devices_per_node, or cluster.device to the name of a known device");
     return;
   }
   int64_t needed = (spec.ranks() + perNode - 1) / perNode;
   if (needed <= *spec.nodes)
     return;
   errors.error(spec.where("cluster.nodes"), "cluster.nodes = " + Twine(*spec.nodes) + " with " + Twine(perNode) +
-                                                " devices each are fewer than dp * pp * tp = " + Twine(spec.ranks()) +
+                                                " devices each cannot hold dp * pp * tp = " + Twine(spec.ranks()) +
                                                 " ranks");
-  errors.note({}, Twine(needed) + " nodes would do");
+  errors.note({}, Twine(needed) + " nodes would work");
 }
 
 void checkWeightGradients(Spec &spec, SpecErrors &errors) {
@@ -41,22 +41,21 @@ void checkWeightGradients(Spec &spec, SpecErrors &errors) {
     return;
   SpecLocation location = spec.where("runtime.weight_gradients");
   if (!spec.targetFacts().takesWeightsBeside) {
-    errors.error(location, "runtime.weight_gradients: beside is for devices that compute several things at a time, " +
-                               spec.targetFacts().devices + " compute one");
-    errors.note({}, "runtime.weight_gradients of in_order would do, or " +
+    errors.error(location, "runtime.weight_gradients: beside is not supported on " + spec.targetFacts().devices +
+                               ", which compute one operation at a time");
+    errors.note({}, "set runtime.weight_gradients to in_order, or " +
                         describeTargets(&TargetFacts::takesWeightsBeside, true));
     return;
   }
   if (!spec.device || spec.device->isCpu()) {
-    errors.error(location, "runtime.weight_gradients: beside keeps memory for as long as products take on the GPU of "
-                           "cluster.device, which names none");
-    errors.note({}, "cluster: {device: h100} would do, for example");
+    errors.error(location, "runtime.weight_gradients: beside requires a GPU as cluster.device: its speed determines "
+                           "for how long memory is kept");
+    errors.note({}, "for example cluster: {device: h100}");
   }
   if (spec.overlap == false) {
-    errors.error(location, "runtime.weight_gradients: beside needs memory for what runs beside computations, which "
-                           "runtime.overlap: inline does not give");
+    errors.error(location, "runtime.weight_gradients: beside requires runtime.overlap: threads, got inline");
     noteIfGiven(spec, "runtime.overlap", "runtime.overlap is given here", errors);
-    errors.note({}, "runtime.overlap of threads would do");
+    errors.note({}, "set runtime.overlap to threads");
   }
 }
 

@@ -25,7 +25,7 @@ void resolveMetrics(const Spec &spec, EvalSpec &eval, SpecErrors &errors) {
     std::optional<Metric> metric = runtime::findMetric(name);
     if (!metric) {
       errors.error(spec.where("eval.metrics"), "eval.metrics has " + quote(name) + ", which is not a metric");
-      errors.note({}, "there are " + listMetrics());
+      errors.note({}, "the metrics are " + listMetrics());
     } else if (is_contained(ArrayRef(eval.names).take_front(i), name)) {
       errors.error(spec.where("eval.metrics"), "eval.metrics has " + quote(name) + " twice");
     } else if (!is_contained(eval.metrics, *metric)) {
@@ -40,15 +40,16 @@ void checkAverage(const Spec &spec, const EvalSpec &eval, SpecErrors &errors) {
   };
   if (!eval.average || any_of(eval.metrics, isAveraged))
     return;
-  errors.error(spec.where("eval.average"), "eval.average is for precision, recall and f1, and eval.metrics has none");
+  errors.error(spec.where("eval.average"),
+               "eval.average applies to precision, recall and f1; eval.metrics has none of them");
 }
 
 /// Best and stop need evaluations while the run goes on, and a metric that these have.
 void checkJudged(const Spec &spec, StringRef key, SpecErrors &errors) {
   const EvalSpec &eval = *spec.eval;
   if (!eval.everySteps && !eval.everyEpoch) {
-    errors.error(spec.where(key), key + " judges evaluations, and eval.every does not say when there is one");
-    errors.note({}, "eval.every: 500 would do, for example, or eval.every: epoch");
+    errors.error(spec.where(key), key + " has no effect without eval.every");
+    errors.note({}, "for example eval.every: 500, or eval.every: epoch");
   }
 }
 
@@ -73,8 +74,8 @@ void checkBest(const Spec &spec, SpecErrors &errors) {
     noteIfGiven(spec, "eval.metrics", "eval.metrics is given here", errors);
   }
   if (!isGiven(spec, "checkpoint")) {
-    errors.error(spec.where("eval.best"), "eval.best keeps the best checkpoint, and none are written");
-    errors.note({}, "checkpoint: {dir: checkpoints} would do, for example");
+    errors.error(spec.where("eval.best"), "eval.best keeps the best checkpoint, but no checkpoints are written");
+    errors.note({}, "for example checkpoint: {dir: checkpoints}");
   }
 }
 

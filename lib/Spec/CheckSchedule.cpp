@@ -47,7 +47,7 @@ void checkScheduleKeys(Spec &spec, SpecErrors &errors) {
     return;
   const ScheduleRow &row = spec.schedule->row();
   auto refuse = [&](StringRef key, StringRef takers) {
-    errors.error(spec.where(key), key + " belongs to " + takers + ", and lr_schedule.type is " + StringRef(row.name));
+    errors.error(spec.where(key), key + " applies to " + takers + ", not to lr_schedule.type = " + StringRef(row.name));
     noteIfGiven(spec, "lr_schedule.type", "lr_schedule.type is given here", errors);
   };
   for (const runtime::ScheduleKeyRow &key : runtime::kScheduleKeys)
@@ -74,7 +74,7 @@ void checkScheduledSteps(Spec &spec, SpecErrors &errors) {
   auto next = std::ranges::adjacent_find(schedule.milestones, std::greater_equal());
   if (next != schedule.milestones.end())
     errors.error(spec.where(pathOf("milestones")),
-                 "lr_schedule.milestones must ascend, and " + number(next[1]) + " follows " + number(next[0]));
+                 "lr_schedule.milestones must ascend, but " + number(next[1]) + " follows " + number(next[0]));
   std::optional<double> steps = schedule[ScheduleKey::Steps];
   if (!steps || !schedule.row().find(ScheduleKey::Steps))
     return;
@@ -82,12 +82,12 @@ void checkScheduledSteps(Spec &spec, SpecErrors &errors) {
   if (warmup + decay <= *steps)
     return;
   bool hasDecay = isGiven(spec, pathOf(ScheduleKey::Decay));
-  errors.error(spec.where(pathOf(ScheduleKey::Steps)),
-               "lr_schedule.steps = " + number(*steps) + " has no room for lr_schedule.warmup = " + number(warmup) +
-                   (hasDecay ? " and lr_schedule.decay = " + number(decay) : ""));
+  errors.error(spec.where(pathOf(ScheduleKey::Steps)), "lr_schedule.steps = " + number(*steps) +
+                                                           " is less than lr_schedule.warmup = " + number(warmup) +
+                                                           (hasDecay ? " + lr_schedule.decay = " + number(decay) : ""));
   noteIfGiven(spec, pathOf(ScheduleKey::Warmup), "lr_schedule.warmup is given here", errors);
   noteIfGiven(spec, pathOf(ScheduleKey::Decay), "lr_schedule.decay is given here", errors);
-  errors.note({}, "steps counts them too; " + number(warmup + decay) + " or more would do");
+  errors.note({}, "steps includes them; " + number(warmup + decay) + " or more would work");
 }
 
 void checkLeastRate(Spec &spec, SpecErrors &errors) {
@@ -106,8 +106,8 @@ void checkClipping(Spec &spec, SpecErrors &errors) {
   if (!spec.optimizer.clipNorm || !spec.optimizer.clipValue)
     return;
   errors.error(spec.where("optimizer.clip_value"),
-               "optimizer.clip_value = " + number(*spec.optimizer.clipValue) + " clips what optimizer.clip_norm = " +
-                   number(*spec.optimizer.clipNorm) + " scales; one of them would do");
+               "optimizer.clip_value = " + number(*spec.optimizer.clipValue) + " and optimizer.clip_norm = " +
+                   number(*spec.optimizer.clipNorm) + " exclude each other; remove one of them");
   errors.note(spec.where("optimizer.clip_norm"), "optimizer.clip_norm is given here");
 }
 

@@ -47,7 +47,7 @@ void checkMicroBatches(Spec &spec, SpecErrors &errors) {
                                                Twine(spec.microBatches()) + " micro-batches, at most " + Twine(most) +
                                                " are supported");
   errors.note({}, "batch.micro = " + Twine((*spec.globalBatch + most * spec.dp - 1) / (most * spec.dp)) +
-                      " or more would do");
+                      " or more would work");
 }
 
 void checkShardGroups(Spec &spec, SpecErrors &errors) {
@@ -68,51 +68,51 @@ void checkShardGroups(Spec &spec, SpecErrors &errors) {
 void checkShardStage(Spec &spec, SpecErrors &errors) {
   if (!spec.dpShard || spec.zeroStage >= 1)
     return;
-  errors.error(spec.where("dp_shard"), "dp_shard = " + Twine(*spec.dpShard) + " shards nothing with zero_stage = 0");
+  errors.error(spec.where("dp_shard"), "dp_shard = " + Twine(*spec.dpShard) + " has no effect with zero_stage = 0");
   noteIfGiven(spec, "zero_stage", "zero_stage is given here", errors);
-  errors.note({}, "zero_stage 1, 2 and 3 shard; without dp_shard every rank keeps everything");
+  errors.note({}, "set zero_stage to 1, 2 or 3, or remove dp_shard");
 }
 
 void checkSequenceParallel(Spec &spec, SpecErrors &errors) {
   if (spec.tp > 1 || !spec.sequenceParallel.value_or(false))
     return;
-  errors.error(spec.where("sequence_parallel"), "sequence_parallel = true splits over tp, which is 1");
+  errors.error(spec.where("sequence_parallel"), "sequence_parallel = true has no effect with tp = 1");
   noteIfGiven(spec, "tp", "tp is given here", errors);
-  errors.note({}, "tp of 2 or more, or no sequence_parallel, would do");
+  errors.note({}, "set tp to 2 or more, or remove sequence_parallel");
 }
 
 void checkStages(Spec &spec, SpecErrors &errors) {
   struct Key {
-    StringLiteral name, does;
+    StringLiteral name;
     bool isDefault; ///< what a single stage does anyway
   };
-  const Key keys[] = {{"pipeline.schedule", "orders", spec.pipeline.schedule == PipelineSpec().schedule},
-                      {"pipeline.chunks", "cuts", spec.chunksPerRank() == 1},
-                      {"pipeline.cuts", "cuts", false}};
-  for (const auto &[key, does, isDefault] : keys) {
+  const Key keys[] = {{"pipeline.schedule", spec.pipeline.schedule == PipelineSpec().schedule},
+                      {"pipeline.chunks", spec.chunksPerRank() == 1},
+                      {"pipeline.cuts", false}};
+  for (const auto &[key, isDefault] : keys) {
     if (spec.pp > 1 || !isGiven(spec, key) || isDefault)
       continue;
-    errors.error(spec.where(key), key + " " + does + " a pipeline, and pp is 1");
+    errors.error(spec.where(key), key + " has no effect with pp = 1");
     noteIfGiven(spec, "pp", "pp is given here", errors);
-    errors.note({}, "pp of 2 or more would do");
+    errors.note({}, "pp of 2 or more would work");
   }
 }
 
 void checkPins(Spec &spec, SpecErrors &errors) {
   if (!spec.layout.empty() && spec.tp == 1) {
-    errors.error(spec.where("layout"), "layout splits parameters over tp, and tp is 1");
+    errors.error(spec.where("layout"), "layout has no effect with tp = 1");
     noteIfGiven(spec, "tp", "tp is given here", errors);
-    errors.note({}, "tp of 2 or more, or no layout, would do");
+    errors.note({}, "set tp to 2 or more, or remove layout");
   }
   for (const LayoutPin &pin : spec.layout) {
     if (is_contained(pin.dimensions, -1))
       errors.error(pin.location,
-                   "layout of '" + pin.pattern + "' names what is no dimension; {0: tp} splits the first");
+                   "layout of '" + pin.pattern + "': keys must be dimension numbers, for example {0: tp}");
     if (pin.dimensions.empty())
-      errors.error(pin.location, "layout of '" + pin.pattern + "' names no dimension; {0: tp} splits the first");
+      errors.error(pin.location, "layout of '" + pin.pattern + "' is empty; {0: tp} splits the first dimension");
     if (pin.dimensions.size() > 1)
       errors.error(pin.location, "layout of '" + pin.pattern + "' splits " + Twine(pin.dimensions.size()) +
-                                     " dimensions over tp, which can split one of them");
+                                     " dimensions over tp, which can split only one");
   }
 }
 
@@ -129,14 +129,14 @@ void checkLoss(Spec &spec, SpecErrors &errors) {
   bool isCrossEntropy = isGiven(spec, "loss.type");
   if (isCrossEntropy && isGiven(spec, "loss.output")) {
     errors.error(spec.where("loss.output"),
-                 "loss.output says that the model computes its loss, and loss.type that it does not");
+                 "loss.output and loss.type exclude each other: the model or xlc computes the loss");
     errors.note(spec.where("loss.type"), "loss.type is given here");
   }
   constexpr StringLiteral crossEntropyKeys[] = {"loss.logits", "loss.labels", "loss.shift", "loss.ignore_index"};
   for (StringRef key : crossEntropyKeys) {
     if (isGiven(spec, key) && !isCrossEntropy) {
-      errors.error(spec.where(key), key + " belongs to a loss of type cross_entropy");
-      errors.note({}, "'type: cross_entropy' is missing from loss");
+      errors.error(spec.where(key), key + " requires loss.type = cross_entropy");
+      errors.note({}, "add 'type: cross_entropy' to loss");
     }
   }
   for (StringRef key : {"loss.logits", "loss.labels"})
@@ -150,7 +150,7 @@ void checkLoss(Spec &spec, SpecErrors &errors) {
 void checkInit(Spec &spec, SpecErrors &errors) {
   if (spec.init.from == InitSpec::From::Random || !isGiven(spec, "init.std"))
     return;
-  errors.error(spec.where("init.std"), Twine("init.std belongs to initial values that are random, and init.from is ") +
+  errors.error(spec.where("init.std"), Twine("init.std requires init.from = random, got ") +
                                            (spec.init.from == InitSpec::From::Model ? "model" : "a file"));
   noteIfGiven(spec, "init.from", "init.from is given here", errors);
 }
@@ -175,8 +175,8 @@ void checkOptimizerKeys(Spec &spec, SpecErrors &errors) {
       std::string path = prefix + key.name.str();
       if (!isGiven(spec, path) || rule.find(key.number))
         continue;
-      errors.error(spec.where(path), path + " belongs to " + describeTakers(key.number, " and ") +
-                                         ", and optimizer.type is " + rule.name);
+      errors.error(spec.where(path), path + " applies to " + describeTakers(key.number, " and ") +
+                                         ", not to optimizer.type = " + rule.name);
       noteIfGiven(spec, "optimizer.type", "optimizer.type is given here", errors);
     }
   }
@@ -191,7 +191,7 @@ void checkGroups(Spec &spec, SpecErrors &errors) {
       return StringRef(entry.first).starts_with(path + ".") && entry.first != path + ".match";
     };
     if (none_of(spec.locations, isOfGroup))
-      errors.error(group.location, path + " changes nothing; give it lr or weight_decay, for example");
+      errors.error(group.location, path + " has no effect; set lr or weight_decay, for example");
   }
 }
 

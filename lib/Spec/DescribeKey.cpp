@@ -20,13 +20,15 @@ std::string describeBound(double value) {
 
 /// " from 0 to 3", " above 0", "" without bounds.
 std::string describeRange(const Range &range) {
+  bool hasLow = range.low != any.low, hasHigh = range.high != any.high;
+  std::string low = describeBound(range.low), high = describeBound(range.high);
+  if (hasLow && hasHigh && !range.excludesLow && !range.excludesHigh)
+    return " between " + low + " and " + high;
   std::string result;
-  raw_string_ostream out(result);
-  bool hasHigh = range.high != any.high;
-  if (range.low != any.low)
-    out << (range.excludesLow ? " above " : hasHigh ? " from " : " of at least ") << describeBound(range.low);
+  if (hasLow)
+    result += (range.excludesLow ? " > " : " >= ") + low;
   if (hasHigh)
-    out << (range.excludesHigh ? " to below " : " to ") << describeBound(range.high);
+    result += (hasLow ? " and" : "") + std::string(range.excludesHigh ? " < " : " <= ") + high;
   return result;
 }
 
@@ -49,9 +51,9 @@ std::string describe(const Key &key) {
   case Kind::Sections:
     return "a list of mappings";
   case Kind::Integer:
-    return "a whole number" + describeRange(key.range);
+    return "an integer" + describeRange(key.range);
   case Kind::IntegerOrChoice:
-    return "a whole number" + describeRange(key.range) + ", or " + describeChoices(key.choices);
+    return "an integer" + describeRange(key.range) + ", or " + describeChoices(key.choices);
   case Kind::Number:
     return "a number" + describeRange(key.range);
   case Kind::NumberOrChoice:
@@ -59,7 +61,7 @@ std::string describe(const Key &key) {
   case Kind::Numbers:
     return "a list of two numbers" + describeRange(key.range);
   case Kind::Integers:
-    return "a list of whole numbers" + describeRange(key.range);
+    return "a list of integers" + describeRange(key.range);
   case Kind::Boolean:
     return "true or false";
   case Kind::BooleanOrAuto:

@@ -52,8 +52,8 @@ void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors) {
   Device &device = *spec.device;
   double &f32 = device.products[size_t(ProductType::F32)];
   if (f32 <= 0 || device.bandwidth <= 0)
-    errors.error(at, Twine("a device needs '") + (f32 <= 0 ? "flops.fp32" : "bandwidth") +
-                         "', or 'like' with the name of one that has it");
+    errors.error(at, Twine("a device requires '") + (f32 <= 0 ? "flops.fp32" : "bandwidth") +
+                         "', or 'like' with the name of a known device");
   for (double &rate : device.products)
     rate = orElse(rate, f32);
   device.call = orElseTime(device.call, 0);
@@ -72,7 +72,7 @@ bool readDeviceFile(Spec &spec, Diagnostics &diagnostics) {
     return false;
   }
   if (text->size() > kMaxFileSize) {
-    diagnostics.error(spec.deviceFile + ":1:1", "a device has at most " + Twine(kMaxFileSize) + " bytes");
+    diagnostics.error(spec.deviceFile + ":1:1", "a device file may have at most " + Twine(kMaxFileSize) + " bytes");
     return false;
   }
   StringRef yaml = *text;

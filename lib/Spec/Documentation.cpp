@@ -61,11 +61,11 @@ void printOptimizers(raw_ostream &out) {
 
 /// What each schedule of learning rates makes of a rate. Shapes and milestones stand in the text of their keys.
 void printSchedules(raw_ostream &out) {
-  out << "\nFactors on a rate in the step before which t were applied. W is `warmup`: while t < W, the factor goes "
+  out << "\nThe factor on a rate after t applied steps. W is `warmup`: while t < W, the factor goes "
          "from "
          "`warmup_from` to 1,\n`warmup_from + (1 - warmup_from) t / W`. T is `steps`, p = (t - W) / max(1, T - W), m = "
-         "`min_lr` / `optimizer.lr`. Behind T formulas go on\nas their libraries' do: a cosine rises again.\n\n"
-         "| `lr_schedule.type` | takes | factor for t of at least W |\n|---|---|---|\n";
+         "`min_lr` / `optimizer.lr`. After T the formulas continue\nas their libraries' do: a cosine rises again.\n\n"
+         "| `lr_schedule.type` | takes | factor for t >= W |\n|---|---|---|\n";
   for (const runtime::ScheduleRow &row : runtime::kSchedules) {
     SmallVector<StringRef> keys;
     for (const runtime::TakenByRate &taken : row.takes)
@@ -108,13 +108,13 @@ void printSpecDocumentation(raw_ostream &out) {
     if (section.path == "lr_schedule")
       printSchedules(out);
   }
-  out << "\n## What other tools call it\n\nA spec does not take these names: its messages propose the key. A file of "
-         "Accelerate, DeepSpeed or transformers given as `--spec` is told as such, with what to write for its "
-         "values.\n\n"
+  out << "\n## Names in other tools\n\nThese names are not keys of a spec; error messages propose the key. A "
+         "configuration file of Accelerate, DeepSpeed or transformers given as `--spec` is recognized, and notes "
+         "translate its keys and values.\n\n"
          "| there | here |\n|---|---|\n";
   for (const spec::Alias &row : spec::aliasTable())
     out << "| `" << join(split(row.theirs, ' '), "`, `") << "` | `" << row.ours << "` |\n";
-  out << "\n## Not supported yet\n\nThese are known by name and refused.\n\n| key | meaning |\n|---|---|\n";
+  out << "\n## Not supported yet\n\nThese keys are recognized and rejected.\n\n| key | meaning |\n|---|---|\n";
   for (const spec::Key &key : spec::keyTable())
     if (key.kind == spec::Kind::Unsupported)
       out << "| `" << key.path << "` | " << key.doc << " |\n";

@@ -51,7 +51,7 @@ public:
         join(map_range(ArrayRef(rest).take_front(most), [](StringRef name) { return quote(name); }), ", ");
     if (rest.size() > most)
       names += " and " + std::to_string(rest.size() - most) + " more";
-    errors.note(SpecLocation{}, "no key of a spec stands for " + names);
+    errors.note(SpecLocation{}, "no key of a spec corresponds to " + names);
   }
 
 private:
@@ -66,7 +66,7 @@ private:
     if (node.kind == YamlNode::Kind::Empty)
       return;
     if (StringRef(path).ends_with(kOtherFile))
-      return errors.note(node.location, "xlc plan with this file as --spec says what its keys are here");
+      return errors.note(node.location, "run xlc plan with this file as --spec to translate its keys");
     if (!row)
       return rest.push_back(path);
     std::string theirs = quote(node.kind == YamlNode::Kind::Scalar ? path + ": " + node.text : path);
@@ -80,7 +80,7 @@ private:
       written = writeAt(row->ours, node.text);
     if (isAuto)
       return errors.note(node.keyLocation, theirs + " is " + quote(written ? *written : writeAt(row->ours, "...")) +
-                                               " here, where the trainer's arguments say so");
+                                               " here, with the value in the trainer's arguments");
     if (written && !written->empty())
       errors.note(node.keyLocation, theirs + " is " + quote(*written) + " here");
     else if (!written && isUnsupported)
@@ -102,7 +102,7 @@ bool refuseForeign(const YamlNode &root, SpecErrors &errors) {
   if (root.kind != YamlNode::Kind::Mapping || tool == std::end(tools) || 2 * ours >= root.children.size())
     return false;
   errors.error(root.location, "this is " + tool->what +
-                                  " and no spec of xlc; write a spec with the keys that the notes name, " +
+                                  ", not a spec of xlc; write a spec with the keys in the notes, " +
                                   "and with loss, dims and data, which such a file does not have");
   Translator translator(root, errors);
   translator.translate(root, "");

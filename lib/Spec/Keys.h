@@ -105,7 +105,7 @@ const Key *findKey(llvm::StringRef path);
 /// Whether other rows stand below it.
 bool hasKeys(const Key &key);
 
-/// What the key takes, in words: "a whole number from 1 to 65536".
+/// What the key takes, in words: "an integer between 1 and 65536".
 std::string describe(const Key &key);
 
 } // namespace xlc::spec

@@ -34,7 +34,7 @@ Expected<std::string> spec::readSpecText(StringRef path) {
   if (failure)
     return failure;
   if (size == 0 && sys::fs::get_file_type(path) == sys::fs::file_type::fifo_file)
-    return createStringError("nothing came through the pipe");
+    return createStringError("the pipe is empty");
   text.resize(size);
   return text;
 }
@@ -52,7 +52,7 @@ std::optional<Spec> parseSpec(StringRef text, StringRef path, Diagnostics &diagn
   spec::SpecErrors errors;
   text.consume_front(spec::kByteOrderMark);
   if (text.size() > spec::kMaxFileSize) {
-    diagnostics.error(path + ":1:1", "a spec has at most " + Twine(spec::kMaxFileSize) + " bytes");
+    diagnostics.error(path + ":1:1", "a spec may have at most " + Twine(spec::kMaxFileSize) + " bytes");
     return std::nullopt;
   }
   spec::YamlFile file = spec::readYaml(text, errors);

@@ -122,7 +122,7 @@ private:
   }
 
   void refuseUnknown(const YamlNode &node, StringRef rowPrefix, const std::string &shown) {
-    std::string hint = "a key within a key is written a: {b: ...}";
+    std::string hint = "nested keys are written a: {b: ...}";
     if (!StringRef(node.key).contains('.'))
       hint = ++unknown <= mostExplained ? explainUnknown(node.key, rowPrefix) : "";
     refuse(shown, node.keyLocation, "unknown key " + quote(shown) + (hint.empty() ? "" : "; " + hint));
@@ -141,10 +141,10 @@ private:
     if (const Alias *alias = findAlias((rowPrefix + written).str());
         alias && meant.empty() && !rowPrefix.starts_with("cluster.device.")) {
       if (alias->ours.starts_with("--"))
-        return "the program has an option for it, " + alias->ours.str();
+        return "the program has an option for this, " + alias->ours.str();
       StringRef last = alias->ours.substr(alias->ours.rfind('.') + 1);
       if (findKey(alias->ours)->kind == Kind::Unsupported)
-        return "here it would be " + quote(alias->ours) + ", which is not supported yet";
+        return "the key of xlc is " + quote(alias->ours) + ", which is not supported yet";
       meant.push_back(is_contained(siblings, last) ? last : StringRef(alias->ours));
     }
     // A key that lacks one letter is meant more often than one of that name somewhere else.
@@ -189,7 +189,7 @@ static Checked validateAll(const YamlNode &root, StringRef path, StringRef rowPr
   if (root.kind == YamlNode::Kind::Mapping)
     Validator(checked, errors).checkMapping(root, rowPrefix, "");
   else if (root.kind != YamlNode::Kind::Empty)
-    errors.error(root.location, what + " is a mapping from keys to values, got " + describe(root));
+    errors.error(root.location, what + " must be a mapping from keys to values, got " + describe(root));
   return checked;
 }
 

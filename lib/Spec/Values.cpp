@@ -132,7 +132,7 @@ bool Reader::readChoiceOrFile(const YamlNode &node, StringRef ending, Value &res
 bool Reader::readText(const YamlNode &node, std::string &result) {
   result = node.text;
   if (key.kind == Kind::NpyFile && node.kind == YamlNode::Kind::Scalar && !StringRef(node.text).ends_with(".npy")) {
-    hint = "other formats are converted before, by python -m xlc_data rows, or are a token stream: tokens and input";
+    hint = "convert other formats with python -m xlc_data rows, or use a token stream: tokens and input";
     return false;
   }
   return node.kind == YamlNode::Kind::Scalar && !node.text.empty();
@@ -164,7 +164,7 @@ bool Reader::readPatterns(const YamlNode &node, std::vector<std::string> &result
     hint = "put it into brackets";
   if (node.kind != YamlNode::Kind::Sequence || node.children.empty())
     return false;
-  hint = "a pattern is a name, * and ? standing for the rest, ! in front to exclude";
+  hint = "a pattern is a name that may contain the wildcards * and ?, with ! in front to exclude";
   return all_of(node.children, [&](const YamlNode &child) {
     culprit = &child;
     result.push_back(child.text);

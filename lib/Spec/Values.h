@@ -7,7 +7,7 @@
 
 namespace xlc::spec {
 
-/// Reads `node` as `key` wants it. Otherwise complains ("'dp' must be a whole number from 1 to 65536, got
+/// Reads `node` as `key` requires. Otherwise complains ("'dp' must be an integer between 1 and 65536, got
 /// 'four'", with a hint where a likely mistake is recognised) under the name `shownPath` and returns none.
 std::optional<Value> readValue(const Key &key, llvm::StringRef shownPath, const YamlNode &node, SpecErrors &errors);
 

@@ -42,8 +42,8 @@ bool checkBytes(StringRef text, SpecErrors &errors) {
   });
   if (control == StringRef::npos)
     return true;
-  errors.error(locationOf(text, control),
-               text[control] == 0 ? "a NUL byte has no place in a spec" : "a control character has no place in a spec");
+  errors.error(locationOf(text, control), text[control] == 0 ? "a NUL byte is not allowed in a spec"
+                                                             : "a control character is not allowed in a spec");
   return false;
 }
 
@@ -72,7 +72,7 @@ public:
                 const std::string &value) override {
     YamlNode node = begin(YamlNode::Kind::Scalar, mark, tag, anchor);
     if (StringRef(value).contains('\0')) // written as an escape; a path would end there
-      errors.error(node.location, "a NUL byte has no place in a spec");
+      errors.error(node.location, "a NUL byte is not allowed in a spec");
     node.text = value;
     node.isQuoted = tag == "!";
     add(std::move(node));
@@ -109,7 +109,7 @@ private:
 
   void push(YamlNode node) {
     if (open.size() == maxDepth) {
-      errors.error(node.location, "a spec is nested at most " + Twine(maxDepth) + " levels deep");
+      errors.error(node.location, "a spec may be nested at most " + Twine(maxDepth) + " levels deep");
       throw Stop();
     }
     OpenNode opened;
@@ -178,7 +178,7 @@ YamlFile readYaml(StringRef text, SpecErrors &errors) {
     parser.HandleNextDocument(builder);
     TreeBuilder second(errors);
     if (parser.HandleNextDocument(second))
-      errors.error(second.takeRoot().location, "a spec is one YAML document, and a second one begins here");
+      errors.error(second.takeRoot().location, "a spec must be one YAML document; a second one begins here");
     isWhole = true;
   } catch (const YAML::Exception &exception) {
     errors.error(locationOf(exception.mark), "this is not YAML: " + exception.msg);

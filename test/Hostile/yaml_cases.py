@@ -73,8 +73,8 @@ def list_cases():
     for what, content in raw.items():
         yield refuse(what, content, "error:")
     for key, value in {"data.train.x": "a\\0b.npy", "data.train": "a\\0b", "init.from": "a\\0b.safetensors", "cluster.device": "a\\0b.yaml", "dims.a": "\\x00"}.items():
-        yield refuse(f"an escaped NUL in {key}", nested(key, f'"{value}"').encode(), "a NUL byte has no place in a spec")
-    yield refuse("an escaped NUL in a key", (LOSS + 'data: {train: {"x\\0": x.npy}}\n').encode(), "a NUL byte has no place in a spec")
+        yield refuse(f"an escaped NUL in {key}", nested(key, f'"{value}"').encode(), "a NUL byte is not allowed in a spec")
+    yield refuse("an escaped NUL in a key", (LOSS + 'data: {train: {"x\\0": x.npy}}\n').encode(), "a NUL byte is not allowed in a spec")
     for what, content in {"lists": "[" * 1000000, "closed lists": "[" * 5000 + "]" * 5000, "mappings": "{a: " * 100000, "blocks": "".join(" " * i + "a:\n" for i in range(2000)),
                           "a name": "x" * 1000000 + ": 1\n", "a value": "dp: " + "1" * 1000000 + "\n", "keys": "".join(f"k{i}: 1\n" for i in range(100000)),
                           "a list of names": "trainable: [" + "x, " * 200000 + "]\n" + "dp: -1\n", "brackets": "]" * 100000}.items():
