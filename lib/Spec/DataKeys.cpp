@@ -51,39 +51,38 @@ template <RowsSpec DataSpec::*rows> void setFill(Spec &spec, const Value &value)
 // clang-format off
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
 const Key rows[] = {
-  {"data", Kind::Section, any, "", "", "What is trained on.", nullptr},
+  {"data", Kind::Section, any, "", "", "The training and validation data.", nullptr},
   {"data.train", Kind::Folder, any, "", "none",
    "A folder with one NAME.npy per model input (and labels), a mapping from names to files, or a token "
    "stream, which is a mapping of the keys below: `{tokens: corpus.bin, input: input_ids, labels: labels}`. "
-   "[Runtime.md](Runtime.md#data) has the formats. Files of inputs that a stream does not give may stand "
-   "beside its keys.",
+   "[Runtime.md](Runtime.md#data) has the formats. Next to the keys of a stream, files may be given for inputs that "
+   "it does not provide.",
    setFolder<&DataSpec::train>},
   {"data.train.*", Kind::NpyFile, any, "", "none",
-   "The file with the rows of this model input (or of the labels): floats or integers, which become the "
-   "input's type as numbers and are not scaled.", setFile<&DataSpec::train>},
+   "The file with the rows of this model input (or of the labels): floats or integers, which are converted to the "
+   "input's type without scaling.", setFile<&DataSpec::train>},
   {"data.train.tokens", Kind::Files, any, "", "none",
-   "The files of the stream, or patterns (`corpus/*.bin`), whose matches are taken in the order of their "
-   "names when the program starts. A row is as many tokens as `input` is long; rows do not cross files.",
+   "The files of the stream, or patterns (`corpus/*.bin`), which are expanded in the order of names when the program "
+   "starts. A row has as many tokens as `input` is long; rows do not cross files.",
    setTokens<&DataSpec::train>, true},
   {"data.train.type", Kind::Choice, any, "auto|uint8|uint16|uint32|int32", "auto",
-   "Type of the tokens in files without a header, little endian. `auto`: the files are llm.c's, Megatron's "
-   "pairs of .idx and .bin, or one-dimensional .npy, which say it.",
+   "Type of the tokens in files without a header, little endian. `auto`: the type recorded in the files of llm.c, "
+   "Megatron (pairs of .idx and .bin) or one-dimensional .npy.",
    setTokenType<&DataSpec::train>, true},
   {"data.train.input", Kind::Text, any, "", "none",
-   "The model input that gets the tokens; a stream needs it.", setInput<&DataSpec::train>, true},
+   "The model input for the tokens; required for a stream.", setInput<&DataSpec::train>, true},
   {"data.train.labels", Kind::Text, any, "", "none",
-   "The model input (or the labels of `loss`) that gets the targets.",
+   "The model input (or the labels of `loss`) for the targets.",
    setLabels<&DataSpec::train>, true},
   {"data.train.targets", Kind::Choice, any, "next|same", "`same` with `loss.shift`, else `next`",
-   "`next`: labels are the tokens one place further, so that row i of a file is tokens i S to i S + S. "
-   "`same`: labels are the tokens themselves, and the loss shifts.",
+   "`next`: labels are the tokens shifted by one, so that row i of a file is tokens i S to i S + S. `same`: labels "
+   "are the tokens themselves, and the loss shifts them.",
    setTargets<&DataSpec::train>, true},
   {"data.train.fill", Kind::Names, any, "", "none",
-   "Inputs that the stream does not give, and the number that all their elements are: `{attention_mask: "
-   "1}`.", nullptr, true},
+   "Inputs that are filled with one number: `{attention_mask: 1}`.", nullptr, true},
   {"data.train.fill.*", Kind::Number, any, "", "none", "That number.", setFill<&DataSpec::train>, true},
   {"data.validation", Kind::Folder, any, "", "none",
-   "As `data.train`, of what is evaluated on (`eval`): in order, each row once.",
+   "As `data.train`, for evaluations (`eval`): in order, each row once.",
    setFolder<&DataSpec::validation>},
   {"data.validation.*", Kind::NpyFile, any, "", "none", "As `data.train.*`.", setFile<&DataSpec::validation>},
   {"data.validation.tokens", Kind::Files, any, "", "none",
@@ -103,16 +102,16 @@ const Key rows[] = {
    "data.validation.fill.*", Kind::Number, any, "", "none", "That number.",
    setFill<&DataSpec::validation>, true},
   {"data.shuffle", Kind::Boolean, any, "", "false",
-   "Rows come in a random order, another in each epoch, in which every row comes once. The order is a "
-   "function of `seed` and the epoch: it is the same for every layout.",
+   "Rows are read in a random order, a different one in each epoch, each row once per epoch. The order depends on "
+   "`seed` and the epoch only, not on the layout.",
    [](Spec &s, const Value &v) { s.data.shuffles = v.boolean; }},
   {"data.seed", Kind::Integer, notNegative, "",
-   "`init.seed`, or `--seed` of the program", "Seed of that order.",
+   "`init.seed`, or `--seed` of the program", "Seed of the order.",
    [](Spec &s, const Value &v) { s.data.seed = uint64_t(v.integer); }},
   {"data.end", Kind::Choice, any, "continue|drop", "continue",
-   "What an epoch ends with. `continue`: a step may have the last rows of one epoch and the first of the "
-   "next, so none is lost. `drop`: an epoch has as many rows as fill whole global batches; those behind are "
-   "left out (with `shuffle` too, the same ones in each epoch).",
+   "The end of an epoch. `continue`: a step may combine the last rows of one epoch with the first of the next, so no "
+   "row is dropped. `drop`: an epoch has only whole global batches; the remaining rows are dropped (the same ones in "
+   "each epoch, also with `shuffle`).",
    [](Spec &s, const Value &v) { s.data.end = v.text ==
    "drop" ? DataSpec::End::Drop : DataSpec::End::Continue; }},
 };

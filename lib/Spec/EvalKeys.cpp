@@ -22,10 +22,10 @@ EvalSpec::Stop &stopOf(Spec &spec) {
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
 const Key rows[] = {
   {"eval", Kind::Section, any, "", "",
-   "Evaluation on the rows of `data.validation`, each of them once: [Evaluation.md](Evaluation.md). The model computes "
-   "as it infers: nothing is dropped, batch norms use their running averages.", nullptr},
+   "Evaluation on the rows of `data.validation`, each of them once: [Evaluation.md](Evaluation.md). The model runs in "
+   "inference mode: no dropout, and batch norms use their running averages.", nullptr},
   {"eval.every", Kind::IntegerOrChoice, counts, "epoch", "only with `--eval`",
-   "After how many steps the program evaluates, or behind each epoch of the training data.",
+   "Steps between evaluations, or `epoch`: after each epoch of the training data.",
    [](Spec &s, const Value &v) {
      if (v.text == "epoch")
        evalOf(s).everyEpoch = true;
@@ -33,30 +33,30 @@ const Key rows[] = {
        evalOf(s).everySteps = v.integer;
    }},
   {"eval.metrics", Kind::NameList, any, "", "[loss]",
-   "What is told: `loss`, `perplexity`, `accuracy`, `topK` (top5: the label is among the 5 largest logits), "
-   "`precision`, `recall`, `f1`, `matthews`. All but the first two need a cross-entropy, whose logits and labels they "
-   "count.",
+   "Reported metrics: `loss`, `perplexity`, `accuracy`, `topK` (top5: the label is among the 5 largest logits), "
+   "`precision`, `recall`, `f1`, `matthews`. All but the first two require a cross-entropy, whose logits and labels "
+   "they count.",
    [](Spec &s, const Value &v) { evalOf(s).names = v.texts; }},
-  {"eval.average", Kind::Choice, any, "binary|macro|micro|weighted", "`binary` of two classes, else `macro`",
-   "precision, recall, f1: how the numbers of the classes become one, as scikit-learn defines it.",
+  {"eval.average", Kind::Choice, any, "binary|macro|micro|weighted", "`binary` for two classes, else `macro`",
+   "precision, recall, f1: the average over classes, as defined by scikit-learn.",
    [](Spec &s, const Value &v) {
      for (auto [i, name] : enumerate(runtime::kAverages))
        if (v.text == name)
          evalOf(s).average = runtime::MetricAverage(i);
    }},
   {"eval.best", Kind::Section, any, "", "",
-   "The checkpoint of the best evaluation stays beside those of `checkpoint.keep`.", nullptr},
-  {"eval.best.metric", Kind::Text, any, "", "loss", "By which metric.",
+   "The checkpoint of the best evaluation is kept in addition to those of `checkpoint.keep`.", nullptr},
+  {"eval.best.metric", Kind::Text, any, "", "loss", "The metric that determines the best evaluation.",
    [](Spec &s, const Value &v) { bestOf(s).metric = v.text; }},
-  {"eval.best.mode", Kind::Choice, any, "min|max", "`min` of loss and perplexity, else `max`",
-   "Which value is the best.",
+  {"eval.best.mode", Kind::Choice, any, "min|max", "`min` for loss and perplexity, else `max`",
+   "Whether the smallest or the largest value is the best.",
    [](Spec &s, const Value &v) { bestOf(s).isSmallest = v.text == "min"; }},
   {"eval.stop", Kind::Section, any, "", "",
-   "The run ends, with exit code 0, where evaluations get no better.", nullptr},
+   "Ends the run, with exit code 0, when evaluations stop improving.", nullptr},
   {"eval.stop.patience", Kind::Integer, counts, "", "1",
-   "So many evaluations in a row without a better one than the best, by `eval.best.metric`.",
+   "Number of consecutive evaluations without an improvement of `eval.best.metric`.",
    [](Spec &s, const Value &v) { stopOf(s).patience = v.integer; }},
-  {"eval.stop.min_delta", Kind::Number, notNegative, "", "0", "One is better where it is so by more than this.",
+  {"eval.stop.min_delta", Kind::Number, notNegative, "", "0", "Smallest improvement that counts.",
    [](Spec &s, const Value &v) { stopOf(s).minDelta = v.number; }},
   {"eval.outputs", Kind::NameList, any, "", "none",
    "Outputs of the model that have a row for each sample, for `./train --predict` and `--generate`.",

@@ -75,7 +75,7 @@ inline constexpr ScheduleRow kSchedules[] = {
      "polynomial",
      rates::scaled<rates::polynomial>,
      {kWarmup, kWarmupFrom, kRunSteps, kMinLr, {ScheduleKey::Power, 1}},
-     "(1 - m) (1 - p)^power + m, m behind T (transformers; PyTorch's PolynomialLR)"},
+     "(1 - m) (1 - p)^power + m, m after T (transformers; PyTorch's PolynomialLR)"},
     {ScheduleType::InverseSqrt,
      "inverse_sqrt",
      rates::scaled<rates::inverseSqrt>,
@@ -97,7 +97,7 @@ inline constexpr ScheduleRow kSchedules[] = {
      "multistep",
      rates::scaled<rates::multistep>,
      {kWarmup, kWarmupFrom, {ScheduleKey::Gamma, 0.1}},
-     "gamma^(milestones that are at most t) (PyTorch's MultiStepLR)",
+     "gamma^(number of milestones <= t) (PyTorch's MultiStepLR)",
      std::nullopt,
      std::nullopt,
      true},
@@ -110,7 +110,8 @@ inline constexpr ScheduleRow kSchedules[] = {
      "warm_restarts",
      rates::warmRestarts,
      {{ScheduleKey::Period, std::nullopt, true}, {ScheduleKey::Multiplier, 1}, kMinLr},
-     "m + (1 - m) (1 + cos(pi t' / P)) / 2, t' steps into a period of P = period, period multiplier, ... (PyTorch's "
+     "m + (1 - m) (1 + cos(pi t' / P)) / 2, t' steps after the start of a period of P = period, period multiplier, ... "
+     "(PyTorch's "
      "CosineAnnealingWarmRestarts)"},
     {ScheduleType::OneCycle,
      "one_cycle",

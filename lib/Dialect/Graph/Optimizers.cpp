@@ -85,8 +85,7 @@ ArrayRef<Optimizer> xlc::getOptimizers() {
        {{"momentum", Momentum}},
        6,
        sgd,
-       "`g += weight_decay * p; m = momentum * m + g; p -= lr * m`, without `m` where momentum is 0 "
-       "(torch.optim.SGD)."},
+       "`g += weight_decay * p; m = momentum * m + g; p -= lr * m`, without `m` if momentum is 0 (torch.optim.SGD)."},
       {"nesterov",
        {{LearningRate, 1e-3}, {WeightDecay, 0}, {Momentum, 0.9}},
        {{"momentum"}},
@@ -128,7 +127,7 @@ ArrayRef<Optimizer> xlc::getOptimizers() {
 
 const Optimizer &xlc::getGradientProbe() {
   static const Optimizer probe{"gradient", {},           {},
-                               1,          keepGradient, "`p = g`: of a step that is compared, not of training."};
+                               1,          keepGradient, "`p = g`: for comparisons of one step, not for training."};
   return probe;
 }
 
