@@ -183,11 +183,9 @@ const Operator *xlc::onnx::findOperator(const Node &node) {
 void xlc::printOperators(raw_ostream &out) {
   out << "# ONNX operators\n\n"
          "The operators that xlc imports, and the `graph` ops that each becomes. This page is printed by\n"
-         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator of \"known "
-         "values\n"
-         "only\" is evaluated when the model is compiled, as the shape arithmetic of exporters is; on a tensor that "
-         "depends\n"
-         "on the inputs it is an error. A model with other operators gets one message that lists all of their "
+         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator marked "
+         "\"known values\nonly\" is evaluated at compile time, like the shape arithmetic of exporters; on a tensor "
+         "that depends on the\ninputs it is an error. For a model with other operators one message lists all of their "
          "nodes.\n\n"
          "CumSum and TopK compare every pair of elements along their dimension, which may have up to 8192. Indices "
          "that\n"
@@ -196,9 +194,8 @@ void xlc::printOperators(raw_ostream &out) {
   for (const Operator &row : table)
     out << "| " << left_justify(row.name, 25) << " | " << left_justify(row.becomes, 42) << " |\n";
   out << "\n## Left out\n\n"
-         "Every other operator of ONNX (ai.onnx, up to opset 21), and why it has no row. Functions of a file are "
-         "inlined,\n"
-         "whatever their domain; other domains are not known.\n\n"
+         "Every other operator of ONNX (ai.onnx, up to opset 21), and why it is not supported. Functions of a file "
+         "are\ninlined, whatever their domain; operators of other domains are not supported.\n\n"
          "| operator | why |\n|---|---|\n";
   forEachLeftOut(
       [&](StringRef name, StringRef reason) { out << "| " << left_justify(name, 21) << " | " << reason << " |\n"; });

@@ -8,13 +8,13 @@ using namespace xlc::onnx;
 
 namespace {
 constexpr StringLiteral quantised = "integer inference; a quantised model is not trained";
-constexpr StringLiteral random = "draws random numbers, of which the ranks of a program would have to agree";
-constexpr StringLiteral recurrent = "a recurrent network, whose steps are unrolled by no rule here";
-constexpr StringLiteral loop = "a loop whose length the data may decide; exporters unroll what is fixed";
-constexpr StringLiteral optional = "values that may be absent; no exporter of PyTorch writes them for training";
-constexpr StringLiteral detection = "detection of objects: results whose shape or place depends on the data";
-constexpr StringLiteral sound = "processing of sound, done before training";
-constexpr StringLiteral text = "processing of text, done before training";
+constexpr StringLiteral random = "draws random numbers that would have to be equal on all ranks";
+constexpr StringLiteral recurrent = "a recurrent network; no rule unrolls its steps";
+constexpr StringLiteral loop = "a loop whose length may depend on the data; exporters unroll loops of fixed length";
+constexpr StringLiteral optional = "optional values; PyTorch's exporters do not write them for training";
+constexpr StringLiteral detection = "object detection: the shape or place of results depends on the data";
+constexpr StringLiteral sound = "audio processing, done before training";
+constexpr StringLiteral text = "text processing, done before training";
 constexpr StringLiteral dataShape = "the shape of its result depends on the data";
 constexpr StringLiteral sampling = "samples images at computed places; no model of the supported families needs it";
 
@@ -25,7 +25,7 @@ constexpr Row table[] = {
     {"AffineGrid", sampling},
     {"BitShift", "shifts unsigned integers, which tensors of a model cannot have"},
     {"BlackmanWindow", sound},
-    {"CenterCropPad", "written by no exporter of PyTorch; Slice and Pad say the same"},
+    {"CenterCropPad", "not written by PyTorch's exporters, which use Slice and Pad"},
     {"Col2Im", sampling},
     {"ConvInteger", quantised},
     {"DFT", sound},
@@ -37,7 +37,7 @@ constexpr Row table[] = {
     {"GridSample", sampling},
     {"HammingWindow", sound},
     {"HannWindow", sound},
-    {"ImageDecoder", "reads image files, done before training"},
+    {"ImageDecoder", "decoding of image files, done before training"},
     {"LSTM", recurrent},
     {"Loop", loop},
     {"MatMulInteger", quantised},
@@ -54,17 +54,17 @@ constexpr Row table[] = {
     {"QuantizeLinear", quantised},
     {"RNN", recurrent},
     {"RegexFullMatch", text},
-    {"ReverseSequence", "turns rows of different lengths, for recurrent networks"},
+    {"ReverseSequence", "reverses rows of different lengths, for recurrent networks"},
     {"RoiAlign", detection},
     {"STFT", sound},
     {"Scan", loop},
-    {"Scatter", "deprecated since opset 11, by ScatterElements"},
+    {"Scatter", "deprecated since opset 11 in favor of ScatterElements"},
     {"StringConcat", text},
     {"StringNormalizer", text},
     {"StringSplit", text},
     {"TfIdfVectorizer", text},
     {"Unique", dataShape},
-    {"Upsample", "deprecated since opset 10, by Resize"},
+    {"Upsample", "deprecated since opset 10 in favor of Resize"},
 };
 } // namespace
 

@@ -225,7 +225,7 @@ ZeroChoice decideZero(Compilation &compilation) {
   Forks forks(compilation);
   return chooseZero(compilation.spec, forks.getPlanner(), [&](const std::string &obstacle) {
     if (compilation.importing.notes)
-      *compilation.importing.notes << "note: an answer to zero: auto cannot be planned: " << obstacle << "\n";
+      *compilation.importing.notes << "note: a candidate for zero: auto cannot be planned: " << obstacle << "\n";
   });
 }
 
@@ -274,8 +274,8 @@ LogicalResult schedule(Compilation &compilation) {
 LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
   compilation.diagnostics.error(
       findPlace(compilation.spec, "batch.micro").value_or(compilation.specPath),
-      llvm::formatv("each rank of pipeline stage {0} would hold more than {1}, which no plan can be about: fewer "
-                    "micro-batches in flight, a smaller batch.micro or more ranks make it smaller",
+      llvm::formatv("each rank of pipeline stage {0} would need more than {1}, the largest arena a plan can describe: "
+                    "fewer micro-batches in flight, a smaller batch.micro or more ranks reduce it",
                     program.getStage(), formatBytes(kLargestArena)));
   return failure();
 }
@@ -328,31 +328,30 @@ LogicalResult lower(Compilation &compilation) {
 }
 
 constexpr Phase phases[] = {
-    {"Spec", "YAML", "one checked struct", "all", "nothing; it understands", "every value is legal for itself",
+    {"Spec", "YAML", "one checked struct", "all", "nothing; it parses and validates", "each value is legal on its own",
      Fault::User, spec},
     {"Import", "ONNX", "graph",
      "batch.micro, dims, micro-batches of all ranks, loss, init, dropout, eval, trainable, padding, tie, untie",
 
-     "static shapes for one micro-batch of one data-parallel rank; undoes what exporters did; raises patterns; finds "
-     "units",
+     "static shapes for one micro-batch of one data-parallel rank; reverts rewrites of exporters; raises patterns; "
+     "finds units",
      "every op is of the graph dialect and has static shapes, a source name and a unit", Fault::User, import},
     {"Differentiate", "graph", "graph", "pipeline.cuts, optimizer, trainable",
      "backward by one rule per op, and the optimizer's update",
      "every trainable parameter has a gradient; every op has a role", Fault::User, differentiate, checkStages},
     {"Precision", "graph", "graph", "precision",
-     "which values have sixteen bits, and where each is rounded; the optimizer keeps a master of what is read narrow",
+     "which values have sixteen bits, and where each is rounded; which parameters have a master copy in float32",
      "products take narrow operands; no statistic, no loss and no gradient of a parameter is rounded; each parameter "
-     "has "
-     "one master",
+     "has one master",
      Fault::Compiler, precision},
     {"Shard", "graph", "graph + dist",
      "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk, cluster.device_memory, precision, "
      "runtime.deterministic",
 
      "whether the loss is computed by rows; which dimension of each parameter tp splits, and from it the layout of "
-     "every value and the collectives between; which products are rounded after their bias, or what else the target's "
-     "library adds",
-     "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do",
+     "every value and the collectives; which products are rounded after a bias or another addition of the target's "
+     "library",
+     "no partial sum is used as a whole one or returned undeclared; gradients have the layouts of their parameters",
      Fault::Compiler, shard},
     {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",
 
@@ -361,26 +360,25 @@ constexpr Phase phases[] = {
     {"DataParallel", "graph", "sched",
      "dp, pp, tp, pipeline, micro-batches, zero_stage, dp_shard, zero, cluster.device_memory, precision",
 
-     "buckets; where parameters, gradients and states live; which actions gather, release and reduce; the order of the "
-     "pipeline's slots and messages",
-     "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp",
+     "buckets; the places of parameters, gradients and states; which actions gather, release and reduce; the order of "
+     "the pipeline's slots and messages",
+     "parameters are read only while whole; each micro-batch's contribution to each gradient is summed exactly once "
+     "over dp",
      Fault::Compiler, dataParallel},
     {"Schedule", "sched", "sched", "tp, zero, runtime.overlap", "how far ahead of their use gathers start",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
     {"Memory", "sched", "exec",
      "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.weight_gradients, runtime.threads_per_rank, "
      "runtime.attention, runtime.deterministic",
-     "which ops make a kernel; how long messages have their bytes to themselves; lifetimes, shared memory and offsets "
-     "in "
-     "one arena per rank; what may run beside what",
-     "no two live buffers overlap; nothing is read before it is written; of two actions that touch one byte, one comes "
-     "after the other",
+     "which ops form a kernel; how long messages own their bytes; lifetimes, shared memory and offsets in one arena "
+     "per rank; which actions may run concurrently",
+     "no two live buffers overlap; nothing is read before it is written; actions that access the same byte are ordered",
      Fault::Compiler, memory},
-    {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel that no library does",
-     "each call of a generated kernel has its code, which is of its memory layout", Fault::Compiler, lower},
+    {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel without a library call",
+     "each call of a generated kernel has code for its memory layout", Fault::Compiler, lower},
     {"Emit", "exec + @kernels", "program", "batch.micro, runtime.threads_per_rank, data, eval, init",
      "nothing; it writes the plan as data, an object file of code and plan, and the program",
-     "the plan is one that the program's own check takes", Fault::Compiler, emitProgram},
+     "the plan passes the program's own check", Fault::Compiler, emitProgram},
 };
 
 } // namespace
