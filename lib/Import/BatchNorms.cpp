@@ -101,7 +101,7 @@ private:
       if (!node.nextOf.empty() && !node.outputs.empty())
         if (!initializers.contains(node.nextOf) || !marked.try_emplace(node.nextOf, 0, 0, node.outputs[0]).second)
           diagnostics.error(node.describe() + " makes the next value of '" + node.nextOf +
-                            "', which is no initializer or has one already");
+                            "', which is not an initializer or has a next value already");
     for (unsigned n = 0; n < model.nodes.size(); ++n)
       for (unsigned i = 0; i < model.nodes[n].inputs.size(); ++i)
         if (StringRef name = model.nodes[n].inputs[i]; marked.contains(name)) {
@@ -187,9 +187,8 @@ void xlc::onnx::warnOfNorms(const BatchNorms &norms, const Spec &spec, FileDiagn
                         "with another dp or batch.micro the model trains differently");
   if (norms.numInference)
     diagnostics.warning(Twine(norms.numInference) +
-                        " batch norms are in inference form: the model is trained with "
-                        "their running averages as they are; to train with those of the batch export with "
-                        "training=torch.onnx.TrainingMode.TRAINING, dynamo=False");
+                        " batch norms are in inference form: training uses their running averages unchanged; to train "
+                        "with batch statistics, export with training=torch.onnx.TrainingMode.TRAINING, dynamo=False");
 }
 
 void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,
@@ -207,7 +206,7 @@ void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const 
         "torch.onnx.export(model.train(), ..., dynamo=False, do_constant_folding=False, "
         "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics; trainable: "
         "[\"*\", \"!" +
-        lost.front() + "\"] takes the layers as they are");
+        lost.front() + "\"] keeps the folded layers");
   std::vector<std::string> bare = norms.foldedInTraining; // without parameters whose absence would tell
   llvm::erase_if(bare, [&](StringRef module) {
     return llvm::any_of(model.signature.parameters, [&](StringRef name) { return name.rsplit('.').first == module; });

@@ -64,7 +64,7 @@ private:
       int64_t size = given->second[d];
       if (dimension.size && *dimension.size != size)
         diagnostics.error("dimension " + Twine(d) + " of input '" + input.name + "' is " + Twine(*dimension.size) +
-                          ", of its rows it is " + Twine(size));
+                          ", in its rows it is " + Twine(size));
       else if (!dimension.name.empty())
         bound[dimension.name] = size;
       else
@@ -84,7 +84,8 @@ private:
     if (!isNew && it->second != spec.microBatch)
       diagnostics.error(spec, "dims." + dimension.name,
                         "dimension '" + dimension.name + "' is the batch of input '" + input.name +
-                            "', dims gives it " + Twine(it->second) + ", batch.micro is " + Twine(spec.microBatch));
+                            "', which dims sets to " + Twine(it->second) + ", batch.micro is " +
+                            Twine(spec.microBatch));
     it->second = spec.microBatch;
   }
 
@@ -98,9 +99,9 @@ private:
     const std::string &name = input.shape[d].name, &first = input.shape[0].name;
     if (!isCalledBatch(name) || isCalledBatch(first))
       return;
-    std::string other = first.empty() ? "has no such name" : "is called '" + first + "'";
+    std::string other = first.empty() ? "is unnamed" : "is called '" + first + "'";
     diagnostics.error("dimension " + Twine(d) + " of input '" + input.name + "' is called '" + name +
-                      "', and dimension 0, which xlc takes for the batch, " + other +
+                      "', but dimension 0, which xlc treats as the batch, " + other +
                       ": transpose the input in the model, so that its rows are samples");
   }
 

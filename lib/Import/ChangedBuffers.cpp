@@ -53,14 +53,13 @@ void xlc::onnx::refuseChangedBuffers(const Model &model, const BatchNorms &norms
         reader = &node;
   }
   if (!changed.empty())
-    diagnostics.error("PyTorch's forward changes " + Twine(changed.size() == 1 ? "the buffer " : "the buffers ") +
-                      listNames(changed) + ", and the file has only the values that were there at the export, which " +
-                      reader->describe() +
-                      " reads; only batch norms may change buffers: export the model after eval() where they are to "
-                      "stay as they are");
+    diagnostics.error(
+        "PyTorch's forward changes " + Twine(changed.size() == 1 ? "the buffer " : "the buffers ") +
+        listNames(changed) + ", but the file has only the values at export, which " + reader->describe() +
+        " reads; only batch norms may change buffers: call eval() before the export to keep them constant");
   if (!folded.empty())
-    diagnostics.error("the exporter folded the batch norms " + listNames(folded) +
-                      " into the layers before them, with averages that PyTorch's forward changes there: nothing would "
-                      "be normalised over the batch; export with xlc_export, or the model after eval() where the "
-                      "averages are to stay as they are");
+    diagnostics.error(
+        "the exporter folded the batch norms " + listNames(folded) +
+        " into the layers before them, with averages that PyTorch's forward changes: nothing would be normalised over "
+        "the batch; export with xlc_export, or call eval() before the export to keep the averages constant");
 }

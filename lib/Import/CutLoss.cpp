@@ -189,32 +189,33 @@ std::string explain(const LossObstacle &obstacle, const Model &model) {
   std::string where = describe(obstacle.where, model);
   switch (obstacle.why) {
   case Obstacle::Rows:
-    return "rows of the batch meet at " + where;
+    return "rows of the batch interact at " + where;
   case Obstacle::Sum:
     return where + " is not linear and is applied to a sum over the batch";
   case Obstacle::Divisor:
-    return where + " divides by a sum over the batch through which a gradient flows, or that is not one number";
+    return where + " divides by a sum over the batch that has a gradient or more than one element";
   case Obstacle::Factor:
-    return where + " depends on the number of rows in another way than a mean does";
+    return where + " depends on the number of rows differently from a mean";
   case Obstacle::Counts:
     return "its terms are divided by different counts, at " + where + " and " + describe(obstacle.other, model) +
-           ", and a step does not know them beforehand: that takes counts of inputs alone, and a dynamic batch";
+           ", which cannot be computed before the step: this requires counts that depend on inputs only, and a dynamic "
+           "batch";
   case Obstacle::Step:
-    return where + " divides by a number of the whole batch that is no sum over it, and a step does not know it "
-                   "beforehand: that takes a number of inputs alone, and a dynamic batch";
+    return where + " divides by a number of the whole batch that is not a sum over it, and cannot be computed before "
+                   "the step: this requires a number that depends on inputs only, and a dynamic batch";
   case Obstacle::Fixed:
-    return "the file fixes its batch at 1, so that rows cannot be followed; export it with a dynamic batch";
+    return "the file fixes its batch at 1, so that rows cannot be tracked; export it with a dynamic batch";
   }
 }
 
 void refuse(const LossObstacle &obstacle, const Model &model, const Spec &spec, int64_t pieces, const LossValue &loss,
             FileDiagnostics &diagnostics) {
-  diagnostics.error("the loss '" + loss.name + "' would be another function of a global batch that is cut (dp = " +
+  diagnostics.error("the loss '" + loss.name + "' would be a different function of a divided global batch (dp = " +
                     Twine(spec.dp) + ", " + Twine(spec.microBatches()) +
                     " micro-batches of batch.micro = " + Twine(spec.microBatch) + "): " + explain(obstacle, model));
   diagnostics.note("with dp = 1 and batch.micro = " + Twine(pieces * spec.microBatch) +
-                   " nothing is cut; 'loss: {scope: micro_batch}' accepts the mean of the losses of the micro-batches, "
-                   "which is that of PyTorch run with the same cut");
+                   " the batch is not divided; 'loss: {scope: micro_batch}' trains on the mean of the losses of the "
+                   "micro-batches, as PyTorch does with the same division");
 }
 
 } // namespace

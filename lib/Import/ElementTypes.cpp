@@ -173,7 +173,7 @@ private:
       if (one == other || !becomeOne(one, other))
         continue;
       node.misfit = "takes operands of one element type: '" + node.inputs[*first] + "' is " + nameOfType(one) + ", '" +
-                    node.inputs[i] + "' is " + nameOfType(other) + "; a Cast of one of them would do";
+                    node.inputs[i] + "' is " + nameOfType(other) + "; add a Cast of one of them";
       return false;
     }
     return true;

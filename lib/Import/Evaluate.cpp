@@ -61,7 +61,7 @@ bool xlc::onnx::evaluateConstant(Evaluation &e) {
       return value.tensor->load() ? e.produce(ConstantTensor::fromFile(*value.tensor)) : e.fail("has no values");
     }
     if (value.kind == Attribute::Kind::String || value.kind == Attribute::Kind::Strings)
-      return e.fail("holds text; xlc computes with numbers");
+      return e.fail("contains text, which is not supported");
     if (value.kind == Attribute::Kind::Ints)
       return e.produce(ConstantTensor::ofInts(value.ints));
     if (value.kind == Attribute::Kind::Float)
@@ -77,7 +77,7 @@ bool xlc::onnx::evaluateConstant(Evaluation &e) {
       return e.produce(std::move(result));
     }
   }
-  return e.fail("has no value that xlc can read");
+  return e.fail("has no readable value");
 }
 
 bool xlc::onnx::evaluateConstantOfShape(Evaluation &e) {
@@ -92,7 +92,7 @@ bool xlc::onnx::evaluateConstantOfShape(Evaluation &e) {
   int64_t total = 1;
   for (int64_t size : request.ints)
     if (size < 0 || MulOverflow(total, size, total))
-      return e.fail("asks for a dimension of " + Twine(size));
+      return e.fail("requests a dimension of " + Twine(size));
   value.shape.assign(request.ints.begin(), request.ints.end());
   value.stored.assign(request.ints.size(), 1);
   return total == 0 ? e.produce(ConstantTensor(value.type, value.shape)) : e.produce(std::move(value));
@@ -299,12 +299,12 @@ bool xlc::onnx::evaluateExpand(Evaluation &e) {
   int64_t total = 1;
   for (int64_t size : request.ints)
     if (size < 0)
-      return e.fail("asks for a dimension of " + Twine(size));
+      return e.fail("requests a dimension of " + Twine(size));
   if (!broadcastShapes(e.inputs[0]->shape, request.ints, shape))
     return e.fail("does not broadcast to the requested shape");
   for (int64_t size : shape)
     if (MulOverflow(total, size, total))
-      return e.fail("asks for too many elements");
+      return e.fail("requests too many elements");
   return total == 0 ? e.produce(ConstantTensor(e.inputs[0]->type, shape)) : e.produce(e.inputs[0]->broadcastTo(shape));
 }
 

@@ -174,7 +174,7 @@ bool xlc::onnx::evaluateDiv(Evaluation &e) {
 bool xlc::onnx::evaluateMod(Evaluation &e) {
   bool keepsSign = getInt(e.node, "fmod", 0);
   if (isFloat(e.inputs[0]->type) && !keepsSign)
-    return e.fail("divides floats, which takes fmod = 1");
+    return e.fail("divides floats, which requires fmod = 1");
   if (dividesByZero(*e.inputs[1]))
     return e.fail("divides by zero");
   auto fmod = [](double a, double b) { return std::fmod(a, b); };

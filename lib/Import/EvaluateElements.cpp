@@ -25,7 +25,7 @@ bool xlc::onnx::evaluateIsNaN(Evaluation &e) {
 bool xlc::onnx::evaluateCast(Evaluation &e) {
   int64_t to = getInt(e.node, "to", 0);
   if (!byteWidth((int)to))
-    return e.fail("casts to element type " + Twine(to) + ", which xlc does not know");
+    return e.fail("casts to element type " + Twine(to) + ", which is not supported");
   const ConstantTensor &from = *e.inputs[0];
   ConstantTensor result((ElementType)to, from.shape, from.stored);
   for (size_t i = 0; i < from.numStored(); ++i) {

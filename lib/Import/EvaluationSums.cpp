@@ -96,9 +96,9 @@ private:
     graph::PartOf f(loss, OpBuilder(loss), graph::Spelling::AsModels);
     Value labels = loss.getLabels(), valid = validLike(f, labels);
     if (!valid)
-      return complain("eval",
-                      "the model cannot be evaluated: the rows of the batch cannot be followed to the labels of "
-                      "its cross-entropy");
+      return complain(
+          "eval",
+          "the model cannot be evaluated: the rows of the batch cannot be tracked to the labels of its cross-entropy");
     int64_t ignored = loss.getIgnoreIndex() ? int64_t(*loss.getIgnoreIndex()) : kNoClass;
     loss.setIgnoreIndex(ignored);
     loss.getLabelsMutable().assign(f.select(valid, labels, double(ignored)));
@@ -165,12 +165,11 @@ private:
   /// By the largest logit of each row; of equal ones the first.
   bool addClasses(graph::Formula &f, const Targets &targets) {
     if (targets.size > runtime::kMostClasses)
-      return complain("eval.metrics", "eval.metrics counts classes one by one, at most " +
-                                          Twine(runtime::kMostClasses) + " of them; the model has " +
-                                          Twine(targets.size));
+      return complain("eval.metrics", "eval.metrics supports at most " + Twine(runtime::kMostClasses) +
+                                          " classes; the model has " + Twine(targets.size));
     if (spec.eval->average == runtime::MetricAverage::Binary && targets.size != 2)
-      return complain("eval.average", "eval.average of binary is for two classes, the model has " +
-                                          Twine(targets.size) + "; macro would do");
+      return complain("eval.average", "eval.average = binary requires two classes, the model has " +
+                                          Twine(targets.size) + "; use macro");
     Type i64 = f.b.getI64Type();
     Value isLargest = f.isEqual(
         targets.logits, f.reduceAlong(Reduction::max, targets.logits, graph::Formula::rankOf(targets.logits) - 1));

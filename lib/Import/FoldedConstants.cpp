@@ -49,15 +49,15 @@ public:
         source = from, reader = &model.nodes[constant.nodes.front()];
     }
     if (!folded.empty())
-      diagnostics.error("the exporter computed " + listNames(folded) + " once and for all, the first from " + source +
-                        ", which would be trained without its gradient by way of " + reader->describe() + "; " +
+      diagnostics.error("the exporter precomputed " + listNames(folded) + ", the first from " + source +
+                        ", which would be trained without its gradient through " + reader->describe() + "; " +
                         adviseExport(model) + "; trainable: [\"*\", \"!" + folded.front() +
-                        "\"] takes it as a constant");
+                        "\"] treats it as a constant");
     if (!open.empty())
-      diagnostics.warning("the exporter computed " + listNames(open) +
-                          " once and for all, from constants or from parameters, which the file does not say; taken "
-                          "as constants, which trainable: [\"*\", \"!" +
-                          open.front() + "\"] confirms; else " + adviseExport(model));
+      diagnostics.warning("the exporter precomputed " + listNames(open) +
+                          " from constants or parameters, which the file does not record; treated as constants, which "
+                          "trainable: [\"*\", \"!" +
+                          open.front() + "\"] confirms; otherwise " + adviseExport(model));
   }
 
   std::string findSource(const ParameterPlan::Constant &constant);

@@ -127,9 +127,8 @@ void xlc::onnx::warnOfHiddenRows(const Model &model, mlir::func::FuncOp forward,
       names.push_back(name.str());
   });
   if (!names.empty())
-    diagnostics.warning(
-        listNames(names) +
-        ": where a query sees no key, as with padding on the left, the mask makes it see all keys alike, and PyTorch's "
-        "scaled_dot_product_attention gives zeros; the nodes' metadata would have said which: keep them, or export the "
-        "model with xlc_export");
+    diagnostics.warning(listNames(names) +
+                        ": if a query sees no key, as with padding on the left, this mask attends to all keys equally, "
+                        "but PyTorch's scaled_dot_product_attention gives zeros; only the nodes' metadata "
+                        "distinguishes the two: keep it, or export the model with xlc_export");
 }

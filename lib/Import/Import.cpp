@@ -174,8 +174,7 @@ private:
     for (const ModelInput &input : model.inputs) {
       if (input.name == graph::kSampleInput)
         diagnostics.error("input '" + input.name +
-                          "' has the name of the numbers of samples, which the program writes itself: give the input "
-                          "another name");
+                          "' has the name reserved for sample numbers: give the input another name");
       SmallVector<int64_t> shape;
       for (const Dimension &dimension : input.shape)
         shape.push_back(dimension.size.value_or(1));

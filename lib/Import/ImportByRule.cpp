@@ -14,7 +14,7 @@ using namespace xlc::onnx;
 namespace {
 
 constexpr char computesWithNothing[] =
-    "computes with a tensor that has no elements; such tensors may be moved, measured and joined";
+    "computes with a tensor without elements; such tensors may only be moved, measured and concatenated";
 
 bool isEmpty(Value value) { return llvm::is_contained(shapeOf(value), 0); }
 

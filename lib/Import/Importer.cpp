@@ -198,7 +198,7 @@ static std::string findMisfit(const Node &node, const Operator &op) {
     return node.misfit.empty() ? "has no outputs" : node.misfit;
   if ((int)node.outputs.size() > op.maxOutputs)
     return "has " + std::to_string(node.outputs.size()) + " outputs, at most " + std::to_string(op.maxOutputs) +
-           " are known";
+           " are supported";
   SmallVector<StringRef> names;
   StringRef(op.attributes).split(names, ' ', -1, /*KeepEmpty=*/false);
   StringSet<> known;
@@ -224,11 +224,11 @@ bool Importer::checkOutputs() {
     bool isFloat = isHalf(declared.elementType) || declared.elementType == (int)ElementType::Float ||
                    declared.elementType == (int)ElementType::Double;
     if (isFloat != isa<FloatType>(type.getElementType()))
-      diagnostics.error("output '" + name + "' is said to have element type " + nameOfType(declared.elementType) +
-                        ", what is computed has another");
+      diagnostics.error("output '" + name + "' is declared with element type " + nameOfType(declared.elementType) +
+                        ", but has another");
     else if (declared.rank >= 0 && declared.rank != type.getRank())
-      diagnostics.error("output '" + name + "' is said to have " + Twine(declared.rank) +
-                        " dimensions, what is computed has " + Twine(type.getRank()));
+      diagnostics.error("output '" + name + "' is declared with " + Twine(declared.rank) + " dimensions, but has " +
+                        Twine(type.getRank()));
   }
   return !diagnostics.hasErrors();
 }
@@ -239,7 +239,7 @@ bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value b
     return complain(node, "has an operator that is not supported");
   int given = (int)inputs.size();
   if (given > op->maxInputs)
-    return complain(node, "has " + Twine(given) + " inputs, at most " + Twine(op->maxInputs) + " are known");
+    return complain(node, "has " + Twine(given) + " inputs, at most " + Twine(op->maxInputs) + " are supported");
   if (std::string misfit = findMisfit(node, *op); !misfit.empty())
     return complain(node, misfit);
   if (op->structure)
@@ -257,7 +257,7 @@ bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value b
     if (i >= given || !inputs[i])
       return complain(node, "needs input " + Twine(i));
   if (isSequence)
-    return complain(node, "takes tensors, and one of its inputs is a sequence of tensors");
+    return complain(node, "takes tensors, but one of its inputs is a sequence of tensors");
   bool isSmall = !op->import || !allConstant || !unfolds(node, inputs);
   if (op->evaluate && isSmall && (allConstant || node.op == "Shape" || node.op == "Size"))
     return evaluate(node, *op, inputs, outputs);

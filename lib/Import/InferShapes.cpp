@@ -146,9 +146,9 @@ std::string xlc::onnx::inferSlice(ArrayRef<int64_t> from, const ConstantTensor &
 static std::string checkNumOutputs(const Node &node, bool hasSizes) {
   const Attribute *count = find(node, StringRef("num_outputs"));
   if (!count)
-    return hasSizes || node.opset < 18 ? "" : "has neither sizes nor num_outputs; one of them says into what it splits";
+    return hasSizes || node.opset < 18 ? "" : "has neither sizes nor num_outputs; exactly one of them is required";
   if (hasSizes)
-    return "has sizes and num_outputs; one of them says into what it splits";
+    return "has sizes and num_outputs; exactly one of them is required";
   if (count->i != (int64_t)node.outputs.size())
     return ("has num_outputs = " + Twine(count->i) + " and " + Twine(node.outputs.size()) + " outputs").str();
   return "";
@@ -174,7 +174,7 @@ std::string xlc::onnx::inferSplit(const Node &node, const ConstantTensor *sizes,
     total += piece;
   }
   if (pieces.size() != node.outputs.size() || total != size)
-    return ("pieces " + print(pieces) + " do not make up " + Twine(size) + " for " + Twine(node.outputs.size()) +
+    return ("pieces " + print(pieces) + " do not add up to " + Twine(size) + " for " + Twine(node.outputs.size()) +
             " outputs")
         .str();
   return "";

@@ -38,9 +38,9 @@ public:
       if (isOnnx(node, "BatchNormalization") && isTrainingForm(node, node.opset))
         normaliseByAverages(i);
       else if (draws(node) && !replaceMask(i))
-        isFine = complain(node, "draws random numbers in a way that is not known to be left out of inference");
+        isFine = complain(node, "draws random numbers that inference cannot leave out");
       else if (!node.nextOf.empty())
-        isFine = complain(node, "makes the next value of '" + node.nextOf + "', which inference would use as it is");
+        isFine = complain(node, "makes the next value of '" + node.nextOf + "', which inference does not update");
     }
     return isFine ? std::optional(std::move(result)) : std::nullopt;
   }

@@ -63,8 +63,8 @@ bool refuseStrangers(ArrayRef<Input> inputs, const Spec &spec, FileDiagnostics &
     areKnown = false;
     std::optional<StringRef> nearest = findNearest(name, names);
     diagnostics.error(spec, (path + "." + key).str(),
-                      path + " has " + what + " for '" + name + "', which is no input of the model; its inputs are '" +
-                          llvm::join(names, "', '") + "'" +
+                      path + " has " + what + " for '" + name +
+                          "', which is not an input of the model; its inputs are '" + llvm::join(names, "', '") + "'" +
                           (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
   };
   for (const auto &[path, rows] :
@@ -91,14 +91,13 @@ void warnOfUnread(ArrayRef<Input> inputs, FileDiagnostics &diagnostics) {
     });
     std::string name = "'" + input.name.str() + "'";
     if (like != inputs.end())
-      diagnostics.warning("nothing reads the values of input " + Twine(name) + ". Was one tensor given as " + name +
-                          " and '" + like->name + "' when the model was exported? Then it computes with '" +
-                          like->name +
-                          "' in both places: export it with xlc_export, which keeps inputs apart. The program refuses "
-                          "files of the two that differ");
+      diagnostics.warning("nothing reads the values of input " + Twine(name) + ". If one tensor was passed as " + name +
+                          " and '" + like->name + "' at export, the file computes with '" + like->name +
+                          "' in both places: export it with xlc_export, which keeps inputs apart. The program rejects "
+                          "different files for the two");
     else
       diagnostics.warning((input.isUnread ? "nothing reads" : "the loss does not depend on") +
-                          Twine(" the values of input ") + name + ": its file is read, and changes nothing");
+                          Twine(" the values of input ") + name + ": its file is read, but has no effect");
   }
 }
 
@@ -134,9 +133,10 @@ void refuseOtherSizes(ArrayRef<Input> inputs, const Spec &spec, FileDiagnostics 
     diagnostics.error(spec, "data.train." + input.name.str(),
                       "the rows of input '" + input.name + "' are " + describeSizes(needed) + ", those of its file " +
                           describeSizes(*row) +
-                          (isLabel ? "; the loss takes the last dimension of logits '" + spec.loss.logits +
-                                         "' for the classes: move them there in the model, or compute the loss there"
-                                   : ""));
+                          (isLabel
+                               ? "; the loss reads the classes from the last dimension of logits '" + spec.loss.logits +
+                                     "': move them there in the model, or compute the loss in the model"
+                               : ""));
   }
 }
 

@@ -154,7 +154,7 @@ void ParameterNames::findInModule(const Node &node, unsigned input, const FileTe
     if (std::string name = joinName(node.scope, part); llvm::is_contained(open, name)) {
       read.name = name;
       read.guess =
-          isTurned ? "its reader's module lacks this one, and '" + tensor.name + "' is named as a transpose" : "";
+          isTurned ? "its reader's module lacks this one, and '" + tensor.name + "' is named like a transpose" : "";
       return;
     }
   if (!isListed && fitting.size() != 1)
@@ -163,7 +163,7 @@ void ParameterNames::findInModule(const Node &node, unsigned input, const FileTe
     return;
   read.name = (isListed ? open : fitting).front().str();
   if (module->second.size() > 1 || isTurned)
-    read.guess = "the one parameter of '" + node.scope + "' that the file lacks and that fits";
+    read.guess = "the only parameter of '" + node.scope + "' that is missing from the file and fits";
 }
 
 /// Whether `tensor` can be the listed parameter of this name: the file has no other tensor for it, or its transpose.

@@ -50,10 +50,9 @@ private:
         if (isScalar(values[output].value))
           scalars.push_back(output);
       if (scalars.size() != 1)
-        return fail("loss",
-                    "the model has " + Twine(scalars.size()) + " scalar outputs among " + listOutputs() +
-                        "; say in the spec which one is the loss (loss: {output: NAME}), or how to compute it (loss: "
-                        "{type: cross_entropy, logits: NAME, labels: NAME})");
+        return fail("loss", "the model has " + Twine(scalars.size()) + " scalar outputs among " + listOutputs() +
+                                "; set the loss in the spec (loss: {output: NAME}), or add one (loss: {type: "
+                                "cross_entropy, logits: NAME, labels: NAME})");
       name = scalars.front();
     }
     Value loss = findOutput(name);

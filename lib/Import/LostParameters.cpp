@@ -22,7 +22,7 @@ void LostParameters::reportLost(ParameterPlan &plan, StringSet<> accounted) cons
     else if (found.find(name))
       folded.push_back(name);
     else if (found.isComplete())
-      notes("'" + name + "' is read by nothing, as in PyTorch: not trained");
+      notes("'" + name + "' is not used, as in PyTorch: not trained");
     else
       unread.push_back(name);
   }
@@ -30,17 +30,17 @@ void LostParameters::reportLost(ParameterPlan &plan, StringSet<> accounted) cons
     if (!missing.empty())
       diagnostics.error("the exporter " + what + " " + Twine(missing.size()) + " of its " +
                         Twine(model.signature.parameters.size()) + " parameters " + why + ": " + listNames(missing) +
-                        "; " + adviseExport(model) + ", or leave them as they are with trainable: " + "[\"*\", \"!" +
+                        "; " + adviseExport(model) + ", or freeze them with trainable: " + "[\"*\", \"!" +
                         missing.front() + "\"]");
   };
   const FileTensor *part = folded.empty() ? nullptr : found.find(folded.front());
-  complain(folded, "computed with",
-           "once and for all ('" + (part ? part->name : "") + "' stands for what it made of the first), so that they " +
+  complain(folded, "folded",
+           "into constants ('" + (part ? part->name : "") + "' replaces the first), so that they " +
                "cannot be trained");
-  complain(rearranged, "rearranged", "in a way that is not recognised");
+  complain(rearranged, "rearranged", "in an unknown way");
   complain(unread, "lists",
-           "that nothing in the graph reads: it computed with them once and for all or merged them with equal ones, or "
-           "PyTorch does not use them either, which a state dict would tell (init: {from: state.safetensors})");
+           "that the graph does not use: they were folded into constants or merged with equal ones, or PyTorch does "
+           "not use them either, which a state dict shows (init: {from: state.safetensors})");
 }
 
 /// What the exporter computed may have begun with the values of a parameter, and was merged with it.
@@ -54,11 +54,10 @@ void LostParameters::reportMerged() const {
         first = first ? first : &read;
       }
   if (first)
-    diagnostics.error("the exporter computed " + Twine(listNames(merged)) +
-                      " once and for all, and merged the first with '" + first->name +
-                      "', which begins with the same values: " + model.nodes[first->node].describe() +
+    diagnostics.error("the exporter precomputed " + Twine(listNames(merged)) + ", and merged the first with '" +
+                      first->name + "', which has the same initial values: " + model.nodes[first->node].describe() +
                       " would read that parameter; " + adviseExport(model) +
-                      ", or leave it as it is with trainable: [\"*\", \"!" + first->name + "\"]");
+                      ", or freeze it with trainable: [\"*\", \"!" + first->name + "\"]");
 }
 
 /// Without a signature: what the exporter computed is a parameter where it is a transpose, and otherwise unknown. A
@@ -82,15 +81,15 @@ void LostParameters::reportComputed(const ParameterPlan &plan, OneValues &values
         reader = &model.nodes[read.position];
     }
   if (!computed.empty())
-    diagnostics.error("the exporter computed " + Twine(computed.size()) +
+    diagnostics.error("the exporter precomputed " + Twine(computed.size()) +
                       (computed.size() == 1 ? " tensor" : " tensors") +
-                      ", from parameters or from constants, which the file does not say: " + listNames(computed) +
+                      ", from parameters or constants, which the file does not record: " + listNames(computed) +
                       ", the first read by " + reader->describe() + "; " + adviseExport(model) +
-                      "; constants stay as they are with trainable: [\"*\", \"!" + computed.front() + "\"]");
+                      "; if they are constants, freeze them with trainable: [\"*\", \"!" + computed.front() + "\"]");
   if (!plain.empty())
-    diagnostics.warning("the exporter computed " + listNames(plain) +
-                        ", from parameters or from constants, which the file does not say: taken as " +
-                        (plain.size() == 1 ? "a constant" : "constants") + "; where a parameter was in it, " +
+    diagnostics.warning("the exporter precomputed " + listNames(plain) +
+                        ", from parameters or constants, which the file does not record: treated as " +
+                        (plain.size() == 1 ? "a constant" : "constants") + "; if a parameter was involved, " +
                         adviseExport(model));
 }
 
@@ -100,21 +99,19 @@ void LostParameters::warn(const ParameterPlan &plan, const WeakEvidence &weak, c
     if (weak.nameless.contains(parameter.name))
       madeUp.push_back(parameter.name);
   if (!madeUp.empty())
-    diagnostics.warning(
-        "the file does not name " + Twine(madeUp.size()) + " of its " + Twine(plan.parameters.size()) +
-        " parameters; they are called " + listNames(madeUp) +
-        ", and trained as they stand: torch.onnx.export(..., dynamo=True) leaves their names; where the "
-        "model computes them (W + B A, W * scale), xlc_export leaves what they are computed from");
+    diagnostics.warning("the file does not name " + Twine(madeUp.size()) + " of its " + Twine(plan.parameters.size()) +
+                        " parameters; they are called " + listNames(madeUp) +
+                        ", and trained directly: torch.onnx.export(..., dynamo=True) keeps their names; if the model "
+                        "computes them (W + B A, W * scale), xlc_export keeps the operands");
   if (!weak.copies.empty())
-    diagnostics.warning(
-        "these begin with the values of another layer and are taken as copies that go their own ways: " +
-        listNames(weak.copies) + "; where they are one parameter, say so with tie");
+    diagnostics.warning("these have the initial values of another layer and are treated as independent copies: " +
+                        listNames(weak.copies) + "; if they are one parameter, use tie");
   for (const auto &[other, name] : ties.getDoubtful())
-    diagnostics.error("'" + other + "' begins with the values of '" + name +
-                      "' and the file holds them once: one parameter, or two that begin equal; tie: [[" + name + ", " +
-                      other + "]] says one, untie: [" + other + "] says two");
+    diagnostics.error("'" + other + "' has the initial values of '" + name +
+                      "' and the file holds them once: one parameter, or two with equal initial values; set tie: [[" +
+                      name + ", " + other + "]] for one, untie: [" + other + "] for two");
   if (!weak.guessed.empty())
-    diagnostics.warning("these begin as one repeated number that the file holds once, and are taken as parameters of "
-                        "their own: " +
-                        listNames(weak.guessed) + "; where they are one, say so with tie");
+    diagnostics.warning("these are initialized with one repeated number that the file holds once, and are treated as "
+                        "separate parameters: " +
+                        listNames(weak.guessed) + "; if they are one parameter, use tie");
 }

@@ -130,7 +130,7 @@ private:
             functionOf(name) == functionOf(twin->call.name) && isTrained(input) && refused.insert(name).second)
           diagnostics.error(node.describe() + " reads '" + name + "' in PyTorch, which the optimizer merged with '" +
                             twin->call.name +
-                            "'; the model detaches values, and one of the two may have read one: export the model with "
+                            "'; the model detaches values, and one of the two may read one: export the model with "
                             "optimize=False, or with xlc_export");
     }
   }

@@ -37,7 +37,7 @@ public:
         continue;
       std::optional<StringRef> nearest = findNearest(row.pattern, tables);
       diagnostics.error(spec, "padding." + row.pattern,
-                        "padding has the pattern '" + row.pattern + "', which matches no table that a Gather reads" +
+                        "padding has the pattern '" + row.pattern + "', which matches no table of a Gather" +
                             (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
     }
   }
@@ -87,7 +87,7 @@ private:
     auto place = [&](int64_t row) { return row < 0 ? row + table->shape[0] : row; };
     if (node.paddingIndex && place(*node.paddingIndex) != place(given->row))
       diagnostics.error(spec, "padding." + given->pattern,
-                        "padding gives '" + table->name + "' row " + Twine(given->row) + ", the file row " +
+                        "padding sets '" + table->name + "' to row " + Twine(given->row) + ", but the file has row " +
                             Twine(*node.paddingIndex) + " at " + node.describe());
     node.paddingIndex = given->row;
   }

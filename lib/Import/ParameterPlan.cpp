@@ -21,7 +21,7 @@ ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, c
   for (const Parameter &parameter : plan.parameters) // which are written to safetensors files
     if (parameter.name == xlc::runtime::metadataName)
       diagnostics.error("a parameter is called '" + parameter.name +
-                        "', which safetensors files keep for themselves; give it another name");
+                        "', a reserved name of safetensors files; give it another name");
   return plan;
 }
 

@@ -197,7 +197,7 @@ void ParameterPlanner::assign(unsigned index) {
   result.isParameter[index] = true;
   std::vector<ParameterReads> groups = group(index);
   if (groups.size() > 1)
-    notes("'" + tensor.name + "' stands for " + Twine(groups.size()) + " parameters of equal initial value: split");
+    notes("'" + tensor.name + "' holds " + Twine(groups.size()) + " parameters with equal initial values: split");
   for (ParameterReads &entry : groups) {
     if (groups.size() == 1)
       addOwnName(entry, index);
@@ -206,11 +206,11 @@ void ParameterPlanner::assign(unsigned index) {
     std::string guess = entry.reads.front().guess;
     if (groups.size() > 1 && mayMerge) {
       weak.guessed.push_back(name);
-      guess = "the file holds its initial value once, which several nodes read";
+      guess = "the file holds its initial value once, and several nodes read it";
     } else if (&entry != &groups.front() && !values.has(index) && !entry.reads.front().isTraced &&
                !ties.isUntied(name)) {
       weak.copies.push_back(name);
-      guess = "it begins with the values of another layer, as a copy of that does";
+      guess = "it has the initial values of another layer, like a copy";
     }
     if (groups.size() > 1 && ties.isUntied(name))
       ties.useUntie(name);

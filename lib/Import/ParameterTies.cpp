@@ -48,7 +48,7 @@ void ParameterTies::nameUnread(const FoldedParameters &folded) {
       continue;
     std::string old = parameter->name;
     parameter->name = name;
-    parameter->guess = "nothing reads it, and it is listed before '" + old + "', which is tied";
+    parameter->guess = "it is not used, and it is listed before '" + old + "', which is tied";
     tie(old, name);
     take(name);
   }
@@ -121,13 +121,13 @@ void ParameterTies::tieAsAsked(std::vector<unsigned> &positions) {
       SmallVector<StringRef> all(tied.begin(), tied.end());
       auto nearest = xlc::findNearest(name, all);
       diagnostics.error(spec, "untie",
-                        "untie names '" + name + "', which is tied to nothing" +
+                        "untie names '" + name + "', which is not tied" +
                             (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
     }
 }
 
 void ParameterTies::replace(int from, int to, std::vector<unsigned> &positions) {
-  notes("'" + plan.parameters[from].name + "' is tied to '" + plan.parameters[to].name + "', as the spec asks");
+  notes("'" + plan.parameters[from].name + "' is tied to '" + plan.parameters[to].name + "', as set in the spec");
   positions[to] = std::min(positions[to], positions[from]);
   plan.readInstead(from, to);
   plan.ties.emplace_back(plan.parameters[from].name, plan.parameters[to].name);

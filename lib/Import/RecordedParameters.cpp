@@ -45,14 +45,14 @@ private:
   void addParameter(const ExportRecord::Tensor &recorded) {
     auto found = initializers.find(recorded.name);
     if (found == initializers.end())
-      return diagnostics.error("the record lists the parameter '" + recorded.name +
-                               "', which is no initializer of the file: it was changed after the export; export it "
-                               "again");
+      return diagnostics.error(
+          "the record lists the parameter '" + recorded.name +
+          "', which is not an initializer of the file: the file was changed after the export; export it again");
     const FileTensor &tensor = model.initializers[found->second];
     if (tensor.shape != recorded.shape)
-      return diagnostics.error("the record says that parameter '" + recorded.name + "' is " +
-                               describeShape(recorded.shape) + ", the file has " + describeShape(tensor.shape) +
-                               ": it was changed after the export; export it again");
+      return diagnostics.error("in the record, parameter '" + recorded.name + "' is " + describeShape(recorded.shape) +
+                               ", in the file " + describeShape(tensor.shape) +
+                               ": the file was changed after the export; export it again");
     if (!checkReads(recorded, "parameter") || !checkStoredType(tensor, diagnostics))
       return;
     Parameter parameter{.name = recorded.name, .shape = recorded.shape, .initializer = (int)found->second};
@@ -60,14 +60,14 @@ private:
       result.ties.emplace_back(name, recorded.name);
     result.isParameter[found->second] = true;
     if (recorded.reads == 0) {
-      note("nothing reads '" + recorded.name + "': it has no gradient, as in PyTorch, and is no part of the program");
+      note("nothing reads '" + recorded.name + "': it has no gradient, as in PyTorch, and is not part of the program");
       result.unread.push_back(std::move(parameter));
       return;
     }
     bool isNamed = llvm::is_contained(spec.trainable, recorded.name);
     if (!recorded.requiresGradient)
       note("'" + recorded.name +
-           "' has requires_grad=False: " + (isNamed ? "trained, since trainable names it" : "it stays as it is"));
+           "' has requires_grad=False: " + (isNamed ? "trained, since trainable names it" : "not trained"));
     parameter.isFrozen = !recorded.requiresGradient && !isNamed;
     for (const Place &place : reads.lookup(recorded.name))
       result.uses[place] = {(int)result.parameters.size(), {}};
@@ -84,8 +84,8 @@ private:
     int64_t found = (int64_t)reads.lookup(recorded.name).size();
     if (found == recorded.reads)
       return true;
-    diagnostics.error("the record says that operands of nodes are " + kind + " '" + recorded.name + "' " +
-                      Twine(recorded.reads) + " times, in the graph it is " + Twine(found) +
+    diagnostics.error("in the record, nodes read " + kind + " '" + recorded.name + "' " + Twine(recorded.reads) +
+                      " times, in the graph " + Twine(found) +
                       ": the file was changed after the export; export it again");
     return false;
   }
@@ -94,8 +94,8 @@ private:
     for (auto [key, isGiven] : {std::pair("tie", !spec.tie.empty()), std::pair("untie", !spec.untie.empty())})
       if (isGiven)
         diagnostics.error(spec, key,
-                          Twine(key) + " has no place here: the file's record says which parameters PyTorch ties; make "
-                                       "them one Parameter, or several, before the export");
+                          Twine(key) + " cannot be used here: the file's record lists PyTorch's ties; make them one "
+                                       "Parameter, or several, before the export");
   }
 
   void note(const Twine &text) {

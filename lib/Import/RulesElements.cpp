@@ -379,7 +379,7 @@ bool xlc::onnx::importCompress(NodeImport &n) {
     if (isTaken)
       places.push_back((int64_t)i);
   if (places.empty() || places.back() >= graph::typeOf(x).getDimSize(axis))
-    return n.fail("takes nothing, or elements that are not there");
+    return n.fail("selects no elements, or elements outside the tensor");
   Formula f{n};
   return n.produce(f.gather(x, f.integers(places), axis));
 }

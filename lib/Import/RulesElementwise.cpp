@@ -131,7 +131,7 @@ bool xlc::onnx::importReciprocal(NodeImport &n) {
 bool xlc::onnx::importGelu(NodeImport &n) {
   std::string form = getString(n.node, "approximate", "none");
   if (form != "none" && form != "tanh")
-    return n.fail("has approximate = '" + form + "'; none and tanh are known");
+    return n.fail("has approximate = '" + form + "'; none and tanh are supported");
   Value x = n.value(0);
   auto kind = form == "tanh" ? graph::GeluKind::tanh : graph::GeluKind::erf;
   return x && n.produce(graph::GeluOp::create(n.builder, n.loc, x.getType(), kind, x));

@@ -218,7 +218,7 @@ bool xlc::onnx::importResize(NodeImport &n) {
   Resampling resampling(n.node);
   Value x = readFloats(n, 0);
   if (!x || !resampling.isKnown())
-    return n.fail("needs floats, and a mode and coordinates that xlc knows; crops are not among them");
+    return n.fail("needs floats and a supported mode and coordinate transformation; crops are not supported");
   Shape axes, sizes;
   SmallVector<double> scales;
   if (!readSizes(n, axes, scales, sizes))

@@ -18,7 +18,7 @@ struct ClassLoss {
   bool read() {
     Shape shape = n.shape(0), rows = n.shape(1), expected = shape;
     if (reduction != "mean" && reduction != "sum" && reduction != "none")
-      return n.fail("has reduction '" + reduction + "'; mean, sum and none are known");
+      return n.fail("has reduction '" + reduction + "'; mean, sum and none are supported");
     if (shape.size() >= 2 && shape == rows && isa_and_nonnull<FloatType>(n.elementType(1)))
       return readSoft();
     if (shape.size() < 2 || (expected.erase(expected.begin() + 1), expected != rows))

@@ -92,7 +92,7 @@ bool xlc::onnx::importMod(NodeImport &n) {
     return false;
   Formula f{n};
   if (f.isFloat(a) && !keepsSign)
-    return n.fail("divides floats, which takes fmod = 1");
+    return n.fail("divides floats, which requires fmod = 1");
   if (f.isFloat(a)) {
     Type element = graph::typeOf(a).getElementType(), wide = n.builder.getF64Type();
     Value x = f.convert(a, wide), y = f.convert(b, wide), quotient = f.div(x, y);

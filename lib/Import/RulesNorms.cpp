@@ -98,8 +98,7 @@ bool xlc::onnx::importBatchNormalization(NodeImport &n) {
   double epsilon = getFloat(n.node, "epsilon", 1e-5), keep = getFloat(n.node, "momentum", 0.9);
   bool isTraining = isTrainingForm(n.node, n.opset);
   if (isTraining && planes.count() < 2)
-    return n.fail(
-        "has one element for each channel, whose variance is not defined; a micro-batch of 2 or more has one");
+    return n.fail("has one element for each channel, whose variance is not defined; use a micro-batch of 2 or more");
   if (!isTraining && n.node.outputs.size() > 1)
     return n.fail("has outputs for running averages without training_mode");
   Value mean = isTraining ? planes.mean(planes.x) : runningMean;

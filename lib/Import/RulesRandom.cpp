@@ -56,7 +56,7 @@ bool findDrawnType(NodeImport &n, Shape &shape) {
   int64_t type = getInt(n.node, "dtype", (int64_t)ElementType::Float);
   bool isFloatType = isHalf((int)type) || type == (int64_t)ElementType::Float || type == (int64_t)ElementType::Double;
   if (!isFloatType)
-    return n.fail("draws numbers of element type " + Twine(type) + ", and not floats");
+    return n.fail("draws numbers of element type " + Twine(type) + "; only floats are supported");
   shape = n.numInputs() ? n.shape(0) : getInts(n.node, "shape").value_or(Shape());
   return true;
 }

@@ -80,7 +80,7 @@ bool xlc::onnx::importLpNormalization(NodeImport &n) {
   if (!x || !readAxis(n, -1, axis))
     return false;
   if (p != 1 && p != 2)
-    return n.fail("has p = " + Twine(p) + "; 1 and 2 are known");
+    return n.fail("has p = " + Twine(p) + "; 1 and 2 are supported");
   Formula f{n};
   Value norm = p == 1 ? f.sum(f.abs(x), axis, true) : f.safeSqrt(f.sum(f.mul(x, x), axis, true));
   norm = f.select(f.isEqual(norm, 0), f.number(1, norm), norm);
@@ -111,7 +111,7 @@ bool xlc::onnx::importArgExtremum(NodeImport &n, Reduction kind) {
   if (!x || n.elementType(0).isInteger(1) || !readAxis(n, 0, axis))
     return n.problem.empty() ? n.fail("needs numbers") : false;
   if (shapeOf(x)[axis] == 0)
-    return n.fail("asks for the place of an extremum along dimension " + Twine(axis) + ", which has no elements");
+    return n.fail("requests the index of an extremum along dimension " + Twine(axis) + ", which has no elements");
   Formula f{n};
   return n.produce(findPlace(f, kind, x, axis, getInt(n.node, "select_last_index", 0), getInt(n.node, "keepdims", 1)));
 }

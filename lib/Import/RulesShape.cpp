@@ -159,7 +159,7 @@ static bool readPads(NodeImport &n, Shape &low, Shape &high) {
       return n.fail("pads by more than 2^40 elements");
     low[axis] = before, high[axis] = after;
     if (n.shape(0)[axis] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0) <= 0)
-      return n.fail("cuts off more than there is");
+      return n.fail("crops all elements of a dimension");
   }
   return true;
 }
@@ -171,7 +171,7 @@ bool xlc::onnx::importPad(NodeImport &n) {
   Value x = n.value(0);
   bool isConstant = mode == "constant";
   if (!isConstant && mode != "reflect" && mode != "edge" && mode != "wrap")
-    return n.fail("has mode '" + mode + "'; constant, reflect, edge and wrap are known");
+    return n.fail("has mode '" + mode + "'; constant, reflect, edge and wrap are supported");
   if (!x || !readPads(n, low, high))
     return false;
   if (!isConstant) {
@@ -210,7 +210,7 @@ bool xlc::onnx::importGather(NodeImport &n) {
   if (std::optional<int64_t> padding = n.node.paddingIndex) {
     int64_t size = n.shape(0)[axis], row = *padding < 0 ? *padding + size : *padding;
     if (row < 0 || row >= size)
-      return n.fail("has the padding row " + Twine(*padding) + ", its table has " + Twine(size) + " rows");
+      return n.fail("has the padding row " + Twine(*padding) + ", but its table has " + Twine(size) + " rows");
     rows.getDefiningOp()->setAttr(graph::kPadding, n.builder.getI64IntegerAttr(row));
   }
   return n.produce(rows);

@@ -45,7 +45,7 @@ struct WindowAttributes {
       if (pad <= -largest || pad >= largest)
         return n.fail("pads by more than 2^31 elements");
     if (autoPad != "NOTSET" && autoPad != "VALID" && autoPad != "SAME_UPPER" && autoPad != "SAME_LOWER")
-      return n.fail("has auto_pad = '" + autoPad + "'; NOTSET, VALID, SAME_UPPER and SAME_LOWER are known");
+      return n.fail("has auto_pad = '" + autoPad + "'; NOTSET, VALID, SAME_UPPER and SAME_LOWER are supported");
     low.assign(pads.begin(), pads.begin() + in.size());
     high.assign(pads.begin() + in.size(), pads.end());
     return true;
@@ -172,7 +172,7 @@ bool readPool(NodeImport &n, WindowAttributes &windows, Shape &out) {
   for (int64_t size : out)
     if (size > maximumStored)
       return n.fail("makes a dimension of " + Twine(size) + " elements");
-  return isEmptyWindow(windows, out) ? n.fail("has windows that lie in the padding") : true;
+  return isEmptyWindow(windows, out) ? n.fail("has windows entirely inside the padding") : true;
 }
 
 /// One window over everything.
@@ -326,7 +326,7 @@ bool xlc::onnx::importLpPool(NodeImport &n) {
   Shape out;
   double p = (double)getInt(n.node, "p", 2);
   if (p < 1)
-    return n.fail("needs a p of at least 1");
+    return n.fail("needs p >= 1");
   if (!readPool(n, windows, out))
     return false;
   Value x = n.value(0);
@@ -336,7 +336,7 @@ bool xlc::onnx::importLpPool(NodeImport &n) {
 bool xlc::onnx::importGlobalLpPool(NodeImport &n) {
   double p = (double)getInt(n.node, "p", 2);
   if (p < 1)
-    return n.fail("needs a p of at least 1");
+    return n.fail("needs p >= 1");
   return hasPlanes(n) && n.produce(root(n, sumPlanes(n, raise(n, n.value(0), p)), p));
 }
 

@@ -43,8 +43,8 @@ bool StateDictMatch::checkNames() {
   if (strangers.empty())
     return true;
   diagnostics.error(Twine(strangers.size()) + " of the " + Twine(entries.size()) + " tensors of the state dict '" +
-                    dict.path() + "' are no parameters of the module that was exported: " + listSome(strangers) +
-                    "; it must be that module's, but for one prefix of all names");
+                    dict.path() + "' are not parameters of the exported module: " + listSome(strangers) +
+                    "; it must be that module's, except for one prefix of all names");
   return false;
 }
 
@@ -253,14 +253,14 @@ std::string StateDictMatch::explain(int e) {
       return "has shape " + describeShape(entry.shape()) + ", in the model " + describeShape(tensor.shape);
     const std::optional<TensorContent> &content = contents[entry.own];
     if (!isSame || !content || entry.content == *content)
-      return "is read by nothing";
+      return "is not used";
     for (const TensorView &view : findViews(entry.shape(), tensor.shape, false))
       if (!view.permutation.empty() && entry.content.hasSameElements(*content) && isView(e, (unsigned)entry.own, view))
         return entry.shape().size() == 2 ? "is the transpose of the one in the model"
                                          : "is a permutation of the one in the model";
     return "has other values in the model";
   }
-  return !isSame || entry.content.isUniform ? "is read by nothing" : "has values that are nowhere in the model";
+  return !isSame || entry.content.isUniform ? "is not used" : "has values that do not occur in the model";
 }
 
 void StateDictMatch::complainOfSome(ArrayRef<int> missing, size_t numFound) {
@@ -268,12 +268,10 @@ void StateDictMatch::complainOfSome(ArrayRef<int> missing, size_t numFound) {
   for (int e : missing)
     items.push_back("'" + entries[e].name() + "' " + explain(e));
   diagnostics.error("the state dict '" + dict.path() +
-                    "' is neither that of the module that was exported, nor of another "
-                    "training of it: the values of " +
+                    "' is neither that of the exported module nor of another training run of it: the values of " +
                     Twine(numFound) + " of its tensors are in the model, those of " + Twine(missing.size()) +
                     " are not: " + listSome(items) +
-                    "; save it when you export; where the export computed with them once and for all, " +
-                    adviseExport(model));
+                    "; save it at export; if the exporter folded them into constants, " + adviseExport(model));
 }
 
 std::string xlc::onnx::listSome(ArrayRef<std::string> items) {

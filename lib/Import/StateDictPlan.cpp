@@ -17,7 +17,7 @@ using namespace xlc::onnx;
 namespace {
 
 constexpr StringLiteral help =
-    ", or leave it out with trainable: [\"*\", \"!NAME\"], or say with tie: [[OTHER, NAME]] what it is tied to";
+    ", or exclude it with trainable: [\"*\", \"!NAME\"], or tie it with tie: [[OTHER, NAME]]";
 
 class StateDictPlanner {
 public:
@@ -35,8 +35,8 @@ public:
     StateDictReads finder(model, names, match, norms);
     reads = finder.find();
     if (!finder.undecided.empty())
-      diagnostics.error("the model reads what may be several parameters of the state dict: " +
-                        listSome(finder.undecided) + "; " + adviseExport(model) + Twine(help));
+      diagnostics.error("uses in the model match several parameters of the state dict: " + listSome(finder.undecided) +
+                        "; " + adviseExport(model) + Twine(help));
     for (const StateRead &read : reads)
       if (read.entry >= 0)
         result.uses[{read.node, read.input}] = {addParameter(read, result), read.view};
@@ -186,10 +186,10 @@ private:
 
   void complainOfWrong(ArrayRef<std::string> items) {
     if (!items.empty())
-      diagnostics.error(
-          Twine(items.size()) + " of the " + Twine(match.entries.size()) + " tensors of the state dict '" +
-          dict.path() + "' are not where the model uses them: " + listSome(items) +
-          "; an exporter computes with parameters once and for all where it can: " + adviseExport(model) + Twine(help));
+      diagnostics.error(Twine(items.size()) + " of the " + Twine(match.entries.size()) +
+                        " tensors of the state dict '" + dict.path() +
+                        "' are missing where the model uses them: " + listSome(items) +
+                        "; exporters fold parameters into constants: " + adviseExport(model) + Twine(help));
   }
 
   /// Parameters that the file has and the state dict lacks. A name for what another name has, too, is a tie.
@@ -209,8 +209,7 @@ private:
   void complainOfMissing(ArrayRef<std::string> missing) {
     if (!missing.empty())
       diagnostics.error("the state dict '" + dict.path() + "' lacks " + Twine(missing.size()) +
-                        " parameters of the model: " + listSome(missing) +
-                        "; it must be that of the module that was exported");
+                        " parameters of the model: " + listSome(missing) + "; it must be that of the exported module");
   }
 
   /// The parameter that is read where one of this name would be, and whose values in the file no other has.
@@ -310,12 +309,12 @@ private:
       return;
     std::string count = std::to_string(result.parameters.size());
     if (match.isSame)
-      diagnostics.note(
-          "the state dict is that of the module that was exported, and decides names, shapes and values of " + count +
-          " tensors ('" + dict.path() + "')");
+      diagnostics.note("the state dict is that of the exported module, and determines names, shapes and values of " +
+                       count + " tensors ('" + dict.path() + "')");
     else
-      diagnostics.note("the state dict comes from another training than the model's values: " + count +
-                       " tensors are matched by name and shape, and begin with its values ('" + dict.path() + "')");
+      diagnostics.note("the state dict comes from another training run than the model's values: " + count +
+                       " tensors are matched by name and shape, and initialized with its values ('" + dict.path() +
+                       "')");
   }
 
   Model &model;

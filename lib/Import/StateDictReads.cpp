@@ -104,7 +104,7 @@ StateDictReads::Answer StateDictReads::take(StateRead &read, int entry) {
   if (views.size() == 1)
     return take(read, entry, views.front());
   undecided.push_back("'" + model.initializers[read.initializer].name + "' is '" + match.entries[entry].name() +
-                      "' or its transpose, which only its values could tell");
+                      "' or its transpose, which only its values could distinguish");
   return Answer::Undecided;
 }
 

@@ -126,16 +126,16 @@ void StoppedGradients::decideByName(const TracedCall &call, ArrayRef<Read> reads
       hasUnnamedParameter = true;
   const Node &node = model.nodes[reads.front().node];
   if (std::string unread = findUnread(call, reads, flow); !unread.empty())
-    return diagnostics.error(node.describe() + " came from " + call.target +
-                             ", none of whose nodes reads its operand '" + unread +
-                             "': the optimizer merged its first ones with those of another call, and one of its "
+    return diagnostics.error(node.describe() + " came from " + call.target + ", whose nodes do not read its operand '" +
+                             unread +
+                             "': the optimizer merged its first nodes with those of another call, and one of its "
                              "operands is detached; export the model with optimize=False, or with xlc_export");
   bool hasLost = (hasLostValue && !unnamed.empty()) || (hasLostParameter && hasUnnamedParameter);
   bool mayBeBoth = hasNamed && unnamed.size() < stops.size(); // x and x.detach()
   if (hasLost || mayBeBoth)
     return diagnostics.error(node.describe() + " came from " + call.target +
-                             ", one of whose operands is detached, and the exporter left open which: export the model "
-                             "with optimize=False, or with xlc_export");
+                             ", and one of its operands is detached, but the file does not record which: export the "
+                             "model with optimize=False, or with xlc_export");
   for (Read read : reads)
     if (!isNamed(call, read))
       stop(read);
@@ -158,13 +158,13 @@ void StoppedGradients::warn() const {
   if (model.record) // marks say it all
     return;
   if (!inRegions.empty() && !isAllRegion)
-    diagnostics.warning(Twine(inRegions.size()) + (inRegions.size() == 1 ? " node stands" : " nodes stand") +
-                        " in a block of no_grad or of autocast, and the file does not say of which: " +
-                        listNames(inRegions) + "; gradients flow through as if it were autocast");
+    diagnostics.warning(Twine(inRegions.size()) + (inRegions.size() == 1 ? " node is" : " nodes are") +
+                        " in a block of no_grad or of autocast, and the file does not record which: " +
+                        listNames(inRegions) + "; gradients flow through, as in autocast");
   if (!suspects.empty())
     diagnostics.warning(listNames(suspects) +
-                        " may read what is detached in PyTorch: the exporter dropped a call in front, on a line with "
-                        "'detach'; gradients flow through, and optimize=False keeps such calls");
+                        " may read detached values in PyTorch: the exporter dropped a call before it, on a line with "
+                        "'detach'; gradients flow through; optimize=False keeps such calls");
 }
 
 bool StoppedGradients::isInFile(StringRef traced) const {
@@ -260,6 +260,6 @@ void xlc::onnx::freezeUnreached(func::FuncOp forward, FileDiagnostics &diagnosti
     frozen.push_back(name.str());
   }
   if (!frozen.empty())
-    diagnostics.note("gradients are stopped on all ways from the loss to " + listNames(frozen) +
-                     ": not trained, as PyTorch's optimizers skip what has no gradient");
+    diagnostics.note("gradients are stopped on all paths from the loss to " + listNames(frozen) +
+                     ": not trained, as PyTorch's optimizers skip parameters without a gradient");
 }

@@ -34,8 +34,8 @@ public:
       checkFill(filled->second, (source.path + ".fill." + name).str());
     else if (!source.rows.files.count(name.str()))
       diagnostics.error(spec, source.path.str(),
-                        "nothing gives the rows of input '" + name + "': a number in " + source.path + ".fill (" +
-                            name + ": 1) or a file (" + name + ": FILE.npy) would do");
+                        "input '" + name + "' has no data: set a number in " + source.path + ".fill (" + name +
+                            ": 1) or a file (" + name + ": FILE.npy)");
   }
 
 private:
@@ -48,7 +48,7 @@ private:
     llvm::raw_string_ostream(text) << type;
     diagnostics.error(spec, key,
                       "input '" + name + "' is " + text +
-                          ", and tokens are for inputs of integers in two dimensions, rows and places");
+                          ", but tokens require integers in two dimensions, rows and positions");
   }
 
   void checkFill(double number, const std::string &key) {
@@ -63,9 +63,9 @@ private:
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%g", number);
     diagnostics.error(spec, key,
-                      "input '" + name + "' takes whole numbers" +
-                          (isBoolean || limit ? " from 0 to below " + std::to_string(int64_t(bound)) : " of 32 bits") +
-                          ", and is filled with " + text);
+                      "input '" + name + "' takes integers" +
+                          (isBoolean || limit ? " >= 0 and < " + std::to_string(int64_t(bound)) : " of 32 bits") +
+                          ", but is filled with " + text);
   }
 
   graph::Argument argument;
@@ -102,6 +102,6 @@ void xlc::onnx::checkStreamLengths(func::FuncOp forward, const Spec &spec, FileD
       continue;
     diagnostics.error(spec, std::string(path) + ".labels",
                       "rows of labels '" + rows->stream->labels + "' have " + std::to_string(labels.getDimSize(1)) +
-                          " places, those of the input of the tokens " + std::to_string(input.getDimSize(1)));
+                          " positions, those of the input of the tokens " + std::to_string(input.getDimSize(1)));
   }
 }

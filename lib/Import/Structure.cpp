@@ -85,7 +85,7 @@ bool findPieces(StructureImport &n, int64_t size, Shape &pieces) {
     length = whole.ints[0];
   }
   if (length <= 0)
-    return n.fail("asks for pieces of length " + Twine(length));
+    return n.fail("requests pieces of length " + Twine(length));
   if (size / length >= maximumPieces)
     return n.fail("makes a sequence of more than " + Twine(maximumPieces) + " tensors");
   for (int64_t at = 0; at < size; at += length)
@@ -97,7 +97,7 @@ bool findPieces(StructureImport &n, int64_t size, Shape &pieces) {
 
 bool xlc::onnx::arrangeCastLike(StructureImport &n) {
   if (!n.inputs[0]->isTensor() || !n.inputs[1]->isTensor())
-    return n.fail("takes tensors, and one of its inputs is a sequence of tensors");
+    return n.fail("takes tensors, but one of its inputs is a sequence of tensors");
   const ConstantTensor *like = n.inputs[1]->constant.get();
   std::optional<ElementType> to =
       like ? like->type : findElementType(cast<RankedTensorType>(n.inputs[1]->value.getType()).getElementType());
@@ -146,7 +146,7 @@ bool xlc::onnx::arrangeSequenceConstruct(StructureImport &n) {
     if (input && !input->isKnown())
       return false; // its cause has been reported
     if (!input || !input->isTensor())
-      return n.fail("makes a sequence of something that is no tensor");
+      return n.fail("makes a sequence of a value that is not a tensor");
     values.push_back(*input);
   }
   return produceSequence(n, values);
@@ -167,7 +167,7 @@ bool xlc::onnx::arrangeSequenceErase(StructureImport &n) {
 bool xlc::onnx::arrangeSequenceInsert(StructureImport &n) {
   const std::vector<ImportedValue> *sequence = n.sequence(0);
   if (!sequence || !n.inputs[1]->isTensor())
-    return n.fail(sequence ? "inserts something that is no tensor" : n.problem);
+    return n.fail(sequence ? "inserts a value that is not a tensor" : n.problem);
   int64_t size = (int64_t)sequence->size();
   std::optional<int64_t> position = n.has(2) ? n.integer(2) : std::optional<int64_t>(size);
   if (!position || !normalizePosition(n, *position, size + 1))
@@ -193,13 +193,12 @@ bool xlc::onnx::arrangeSequenceLength(StructureImport &n) {
 /// What ReadSequenceMap.cpp left.
 bool xlc::onnx::arrangeSequenceMap(StructureImport &n) {
   return n.fail(
-      "maps a list whose tensors the file does not name one by one: export the model with the function applied "
-      "to each tensor");
+      "maps a list whose tensors have no names in the file: export the model with the function applied to each tensor");
 }
 
 bool xlc::onnx::arrangeSplitToSequence(StructureImport &n) {
   if (!n.inputs[0]->isTensor())
-    return n.fail("splits something that is no tensor");
+    return n.fail("splits a value that is not a tensor");
   Shape shape = n.shape(0), pieces;
   int64_t axis = getInt(n.node, "axis", 0);
   if (std::string problem = normalizeAxis(axis, (int64_t)shape.size()); !problem.empty())

@@ -109,9 +109,8 @@ private:
     }
     if (!names.empty())
       diagnostics.warning(listNames(names) +
-                          ": PyTorch changes the running averages of instance norms in training, which "
-                          "the exporter dropped: they are not in what is saved; export the model with "
-                          "xlc_export");
+                          ": PyTorch updates the running averages of instance norms in training, but the exporter "
+                          "dropped the update: they are not saved; export the model with xlc_export");
   }
 
   /// What a call in PyTorch drew anew in each step, and is a tensor of the file.
@@ -119,10 +118,9 @@ private:
     for (const Node &node : model.nodes)
       for (const std::string &value : node.call.values())
         if (isDraw(value) && !ops.contains(value) && !producers.contains(value)) {
-          diagnostics.error(
-              node.describe() + " reads '" + value +
-              "', which PyTorch draws anew in each step and the exporter drew once for all: draw from something that "
-              "depends on an input, or export the model with dynamo=False");
+          diagnostics.error(node.describe() + " reads '" + value +
+                            "', which PyTorch draws in each step, but the exporter drew once: draw from a value that "
+                            "depends on an input, or export the model with dynamo=False");
           return;
         }
   }
@@ -144,11 +142,11 @@ private:
       return;
     const Node *training = findTraining(model);
     std::string what = listNames(names) + (names.size() == 1 ? " is a Dropout" : " are Dropouts") +
-                       " with a ratio and without training_mode, which the exporter forgets: ";
+                       " with a ratio and without training_mode, which the exporter omits: ";
     if (training)
-      diagnostics.note(what + "elements are dropped there, as " + training->describe() + " trains");
+      diagnostics.note(what + "elements are dropped, since " + training->describe() + " is in training mode");
     else
-      diagnostics.warning(what + "nothing is dropped, as no other node of the file trains");
+      diagnostics.warning(what + "nothing is dropped, since no other node of the file is in training mode");
   }
 
   /// A seed of a node's own would draw the same numbers in each step.
@@ -159,7 +157,7 @@ private:
         names.push_back(node.name);
     if (!names.empty())
       diagnostics.note(listNames(names) +
-                       ": the attribute 'seed' is not used: init.seed or --seed is that of all random numbers");
+                       ": the attribute 'seed' is ignored: init.seed or --seed applies to all random numbers");
   }
 
   const Model &model;

@@ -62,10 +62,10 @@ private:
     }
     if (!tables.empty())
       diagnostics.warning(listNames(tables) + (tables.size() == 1 ? " holds" : " hold") +
-                          " sinusoids, which most models leave as they are (requires_grad=False, which no exporter "
-                          "writes); trained here: trainable: [\"*\", \"!" +
-                          tables.front() + "\"] leaves it, trainable: [\"*\", \"" + tables.front() +
-                          "\"] says that it is meant");
+                          " sinusoids, which most models do not train (requires_grad=False, which exporters do not "
+                          "record); trained here: trainable: [\"*\", \"!" +
+                          tables.front() + "\"] freezes it, trainable: [\"*\", \"" + tables.front() +
+                          "\"] confirms it");
   }
 
   /// Tables whose lookups train all rows.
@@ -81,18 +81,17 @@ private:
         continue;
       (findRowOfZeros(table) ? withZeros : open).push_back(table.name);
     }
-    constexpr StringLiteral why =
-        "; the old exporter does not write padding_idx: where the Embedding has one, padding: ";
+    constexpr StringLiteral why = "; the old exporter does not record padding_idx: if the Embedding has one, padding: ";
     if (!withZeros.empty()) {
       const Parameter &first = *llvm::find_if(
           plan.parameters, [&](const Parameter &parameter) { return parameter.name == withZeros.front(); });
-      diagnostics.warning("one row of " + listNames(withZeros) + " is zero, as a padding row begins in PyTorch" +
+      diagnostics.warning("one row of " + listNames(withZeros) + " is zero, like a new padding row in PyTorch" +
                           Twine(why) + "{\"" + first.name + "\": " + Twine(*findRowOfZeros(first)) +
-                          "} leaves the row as it is");
+                          "} excludes the row");
     }
     if (!open.empty())
       diagnostics.note("lookups train all rows of " + listNames(open) + Twine(why) + "{\"" + open.front() +
-                       "\": ROW} leaves that row as it is");
+                       "\": ROW} excludes that row");
   }
 
   /// Whether a value is an input, its elements moved only.
@@ -150,9 +149,9 @@ private:
         biases.push_back(bias->name);
     if (!biases.empty())
       diagnostics.note(listNames(biases) +
-                       " begins with zeros and is added to the logits; the old exporter does not tell a parameter from "
-                       "a buffer: trained, and trainable: [\"*\", \"!" +
-                       biases.front() + "\"] leaves it as it is");
+                       " is initially zero and is added to the logits; the old exporter does not distinguish "
+                       "parameters from buffers: trained; trainable: [\"*\", \"!" +
+                       biases.front() + "\"] freezes it");
   }
 
   const Model &model;

@@ -12,7 +12,7 @@ static LogicalResult verifyOp(Operation *op) {
   if (op->getName().getDialectNamespace() != graph::GraphDialect::getDialectNamespace())
     return blame(Fault::Compiler, op->emitError()) << "only ops of the graph dialect may remain after Import";
   if (graph::getSourceName(op).empty())
-    return blame(Fault::Compiler, op->emitError()) << "every op must say which node of the model it comes from";
+    return blame(Fault::Compiler, op->emitError()) << "every op must have a source node of the model";
   if (!graph::getUnit(op))
     return blame(Fault::Compiler, op->emitError()) << "every op must belong to a unit";
   return success();
@@ -28,7 +28,7 @@ static LogicalResult verifyBuffers(func::FuncOp forward) {
     auto name = graph::Argument(argument).getParameter();
     if (name && replaced.contains(name.getValue()) && !argument.use_empty() && !argument.hasOneUse())
       return blame(Fault::Compiler, forward.emitError())
-             << "buffer " << name << " is read by more than what replaces it";
+             << "buffer " << name << " is read by more ops than the one that replaces it";
   }
   return success();
 }

@@ -113,8 +113,8 @@ def list_cases():
     yield refuse("an input without a name", model(graph(inputs=(X, value_info("", [3])))), "an input has no name")
     yield refuse("an input without a type", model(graph(inputs=(field(1, "x"),))), "'x'")
     yield refuse("an output without a type", model(graph(outputs=(field(1, "logits"),))), "output 'logits' has no type")
-    yield refuse("an output of another type", model(graph(outputs=(value_info("logits", ["batch", 3], INT64),))), "output 'logits' is said to have element type int64, what is computed has another")
-    yield refuse("an output of another rank", model(graph(outputs=(value_info("logits", ["batch", 3, 1]),))), "output 'logits' is said to have 3 dimensions, what is computed has 2")
+    yield refuse("an output of another type", model(graph(outputs=(value_info("logits", ["batch", 3], INT64),))), "output 'logits' is declared with element type int64, but has another")
+    yield refuse("an output of another rank", model(graph(outputs=(value_info("logits", ["batch", 3, 1]),))), "output 'logits' is declared with 3 dimensions, but has 2")
     yield accept("an output of another size", model(graph(outputs=(value_info("logits", ["batch", 4]),))))  # docs/Limits.md
     yield refuse("an input that is a sequence", model(graph(inputs=(field(1, "x") + field(2, field(4, field(1, field(1, field(1, 1))))),))), "'x'")
     yield refuse("a scalar input", model(graph(inputs=(value_info("x", []),))), "'x'")
@@ -181,7 +181,7 @@ def list_cases():
     }.items():
         yield refuse(what, with_nodes(*nodes), "error:")
     for what, (nodes, word) in {
-        "one result too many": ([node("MatMul", ["x", "w"], ["h", "i"]), NODES[1]], "has 2 outputs, at most 1 are known"),
+        "one result too many": ([node("MatMul", ["x", "w"], ["h", "i"]), NODES[1]], "has 2 outputs, at most 1 are supported"),
         "an attribute that the operator does not have": ([node("MatMul", ["x", "w"], ["h"], [attribute("surprise", i=1)]), NODES[1]], "has attribute 'surprise', which MatMul does not have"),
         "an attribute without a name": ([node("Gemm", ["x", "w"], ["h"], [attribute("", i=1)]), NODES[1]], "has no name"),
         "an attribute without a type": ([node("Gemm", ["x", "w"], ["h"], [field(1, "transB") + field(3, 0)]), NODES[1]], "does not say of what type it is"),
@@ -195,8 +195,8 @@ def list_cases():
     for what, (inputs, attributes, word) in {
         "no parts": (["h"], [attribute("num_outputs", i=0)], "has num_outputs = 0 and 2 outputs"), "2^63 - 1 parts": (["h"], [attribute("num_outputs", i=2**63 - 1)], "has num_outputs = 9223372036854775807 and 2 outputs"),
         "minus two parts": (["h"], [attribute("num_outputs", i=-2)], "has num_outputs = -2 and 2 outputs"),
-        "parts and sizes": (["h", "sizes"], [attribute("num_outputs", i=2)], "has sizes and num_outputs; one of them says into what it splits"), "nothing said": (["h"], [], "has neither sizes nor num_outputs"),
-        "sizes of nothing": (["h", "none"], [], "pieces [] do not make up 3 for 2 outputs"),
+        "parts and sizes": (["h", "sizes"], [attribute("num_outputs", i=2)], "has sizes and num_outputs; exactly one of them is required"), "nothing said": (["h"], [], "has neither sizes nor num_outputs"),
+        "sizes of nothing": (["h", "none"], [], "pieces [] do not add up to 3 for 2 outputs"),
     }.items():
         sizes = tensor("sizes", [2], struct.pack("<2q", 1, 2), INT64), tensor("none", [0], b"", INT64)
         split = node("Split", inputs, ["a", "b2"], [attribute("axis", i=1), *attributes])

@@ -80,7 +80,7 @@ def list_cases():
                           "a list of names": "trainable: [" + "x, " * 200000 + "]\n" + "dp: -1\n", "brackets": "]" * 100000}.items():
         yield refuse(f"too much: {what}", content.encode(), "error:")
 
-    yield refuse("data of a stranger", (LOSS + "data: {train: {x: x.npy, y: y.npy, z: none.npy}}\n").encode(), ":2:39: error: data.train has a file for 'z', which is no input of the model; its inputs are 'x', 'y'")
+    yield refuse("data of a stranger", (LOSS + "data: {train: {x: x.npy, y: y.npy, z: none.npy}}\n").encode(), ":2:39: error: data.train has a file for 'z', which is not an input of the model; its inputs are 'x', 'y'")
     model = {
         "a loss that is no output": "loss: {output: lossy}\n", "logits that are no output": LOSS.replace("logits: logits", "logits: logit"),
         "a dimension that the model does not have": LOSS + "dims: {seqence: 32}\n", "tie of strangers": LOSS + "tie: [[a, b]]\n",

@@ -48,7 +48,7 @@ TEST(ImportGate, WantsGraphOps) {
 
 TEST(ImportGate, WantsSources) {
   EXPECT_EQ(complaintAboutOps("%0 = graph.tanh %x {graph.unit = #graph.unit<\"a\", 0>} : tensor<f32>\n"),
-            "every op must say which node of the model it comes from");
+            "every op must have a source node of the model");
 }
 
 TEST(ImportGate, WantsUnits) {
@@ -67,7 +67,7 @@ TEST(ImportGate, WantsOneReaderOfWhatIsReplaced) {
   std::string other = "%1 = graph.mul %x, %b {graph.unit = #graph.unit<\"a\", 0>} : tensor<f32> loc(\"node\")\n";
   EXPECT_EQ(complaintAbout(results, next + "return %x, %n, %0 : tensor<f32>, tensor<i64>, tensor<f32>\n"), "");
   EXPECT_EQ(complaintAbout(results, next + other + "return %1, %n, %0 : tensor<f32>, tensor<i64>, tensor<f32>\n"),
-            "buffer \"average\" is read by more than what replaces it");
+            "buffer \"average\" is read by more ops than the one that replaces it");
   std::string twice = "(tensor<f32>, tensor<i64>, tensor<f32> {graph.buffer = \"average\"}, "
                       "tensor<f32> {graph.buffer = \"average\"})";
   EXPECT_EQ(

@@ -86,7 +86,7 @@ opset_import { version: 20 }
 const Refusal kTable[] = {
     {"LossDefault", "batch: {micro: 2}", kBadLoss,
      R"(
-error: the model has 2 scalar outputs among 'scores', 'a', 'b', 'flat'; say in the spec which one is the loss (loss: {output: NAME}), or how to compute it (loss: {type: cross_entropy, logits: NAME, labels: NAME})
+error: the model has 2 scalar outputs among 'scores', 'a', 'b', 'flat'; set the loss in the spec (loss: {output: NAME}), or add one (loss: {type: cross_entropy, logits: NAME, labels: NAME})
 )"},
     {"LossName", R"(
 batch: {micro: 2}
@@ -143,8 +143,8 @@ loss: {output: contrast}
 )",
      kBadCutLossModel,
      R"(
-error: the loss 'contrast' would be another function of a global batch that is cut (dp = 2, 2 micro-batches of batch.micro = 2): rows of the batch meet at node 'all' (MatMul)
-note: with dp = 1 and batch.micro = 8 nothing is cut; 'loss: {scope: micro_batch}' accepts the mean of the losses of the micro-batches, which is that of PyTorch run with the same cut
+error: the loss 'contrast' would be a different function of a divided global batch (dp = 2, 2 micro-batches of batch.micro = 2): rows of the batch interact at node 'all' (MatMul)
+note: with dp = 1 and batch.micro = 8 the batch is not divided; 'loss: {scope: micro_batch}' trains on the mean of the losses of the micro-batches, as PyTorch does with the same division
 )"},
     {"CutLossVariance", R"(
 dp: 2
@@ -153,7 +153,7 @@ loss: {output: variance}
 )",
      kBadCutLossModel,
      R"(
-rows of the batch meet at node 'centred' (Sub)
+rows of the batch interact at node 'centred' (Sub)
 )"},
     {"CutLossRoot", R"(
 dp: 2
@@ -171,7 +171,7 @@ loss: {output: divided}
 )",
      kBadCutLossModel,
      R"(
-node 'divided' (Div) divides by a sum over the batch through which a gradient flows, or that is not one number
+node 'divided' (Div) divides by a sum over the batch that has a gradient or more than one element
 )"},
     {"CutLossUnbiased", R"(
 dp: 2
@@ -180,7 +180,7 @@ loss: {output: unbiased}
 )",
      kBadCutLossModel,
      R"(
-node 'unbiased' (Div) depends on the number of rows in another way than a mean does
+node 'unbiased' (Div) depends on the number of rows differently from a mean
 )"},
     {"CutLossCounts", R"(
 dp: 2
@@ -189,7 +189,7 @@ loss: {output: counts}
 )",
      kBadCutLossModel,
      R"(
-its terms are divided by different counts, at node 'masked' (Div) and node 'mean' (ReduceMean), and a step does not know them beforehand: that takes counts of inputs alone, and a dynamic batch
+its terms are divided by different counts, at node 'masked' (Div) and node 'mean' (ReduceMean), which cannot be computed before the step: this requires counts that depend on inputs only, and a dynamic batch
 )"},
     {"CutLossFirst", R"(
 dp: 2
@@ -198,7 +198,7 @@ loss: {output: first_row}
 )",
      kBadCutLossModel,
      R"(
-rows of the batch meet at node 'firstRow' (Gather)
+rows of the batch interact at node 'firstRow' (Gather)
 )"},
     {"CutLossLimited", R"(
 dp: 2
@@ -207,7 +207,7 @@ loss: {output: limited}
 )",
      kBadCutLossModel,
      R"(
-node 'limited' (Div) divides by a number of the whole batch that is no sum over it, and a step does not know it beforehand: that takes a number of inputs alone, and a dynamic batch
+node 'limited' (Div) divides by a number of the whole batch that is not a sum over it, and cannot be computed before the step: this requires a number that depends on inputs only, and a dynamic batch
 )"},
     {"CutLossNext", R"(
 dp: 2
@@ -216,7 +216,7 @@ loss: {output: next_row}
 )",
      kBadCutLossModel,
      R"(
-rows of the batch meet at node 'places' (Concat)
+rows of the batch interact at node 'places' (Concat)
 )"},
     {"CutLossPlace", R"(
 dp: 2
@@ -225,7 +225,7 @@ loss: {output: next_place}
 )",
      kBadCutLossModel,
      R"(
-rows of the batch meet at node 'stray' (Add)
+rows of the batch interact at node 'stray' (Add)
 )"},
 };
 

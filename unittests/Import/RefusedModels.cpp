@@ -125,7 +125,7 @@ error: node 'row' (Gather) has the metadata xlc.padding_idx = 'one'; xlc.stop_gr
 )"},
     {"Twins", "batch: {micro: 2}", kBadTwins,
      R"(
-error: node 'expand size' (Expand) asks for a dimension of -1
+error: node 'expand size' (Expand) requests a dimension of -1
 error: node 'expand shape' (Expand) does not broadcast to the requested shape
 error: node 'perm' (Transpose) perm is not a permutation of 1 dimensions
 error: node 'not' (Not) needs a boolean input
@@ -148,7 +148,7 @@ batch: {micro: 2}
 )",
      kBadDimensions,
      R"(
-error: dimension 'batch' is the batch of input 'x', dims gives it 3, batch.micro is 2
+error: dimension 'batch' is the batch of input 'x', which dims sets to 3, batch.micro is 2
 error: dimension 0 of input 'z' is fixed at 1, batch.micro is 2; export it with a dynamic batch, or use 1
 symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): dimension 2 of 'x', which has no name
 )"},

@@ -199,25 +199,25 @@ error: node 'types' (Add) inputs differ in element type
 error: node 'gemm' (Gemm) multiplies matrices that do not fit
 error: node 'matmul' (MatMul) multiplies matrices that do not fit
 error: node 'missing' (MatMul) needs input 1
-error: node 'many' (Relu) has 2 inputs, at most 1 are known
+error: node 'many' (Relu) has 2 inputs, at most 1 are supported
 error: node 'dropout' (Dropout) drops elements with probability 1, which must be at least 0 and below 1
-error: node 'noise' (RandomUniformLike) draws numbers of element type 6, and not floats
+error: node 'noise' (RandomUniformLike) draws numbers of element type 6; only floats are supported
 error: node 'cast' (Cast) casts to element type 14, which is not supported
-error: node 'gelu' (Gelu) has approximate = 'wild'; none and tanh are known
+error: node 'gelu' (Gelu) has approximate = 'wild'; none and tanh are supported
 error: node 'perm' (Transpose) perm is not a permutation of 2 dimensions
 error: node 'expand' (Expand) does not broadcast to the requested shape
 error: node 'concat' (Concat) inputs differ in a dimension other than 0
 error: node 'slice' (Slice) starts, ends, axes and steps differ in length
-error: node 'split' (Split) pieces [3, 3] do not make up 4 for 2 outputs
-error: node 'pad' (Pad) has mode 'sideways'; constant, reflect, edge and wrap are known
+error: node 'split' (Split) pieces [3, 3] do not add up to 4 for 2 outputs
+error: node 'pad' (Pad) has mode 'sideways'; constant, reflect, edge and wrap are supported
 error: node 'pads' (Pad) needs two amounts for each axis
-error: node 'cut' (Pad) cuts off more than there is
+error: node 'cut' (Pad) crops all elements of a dimension
 error: node 'gather' (Gather) index 9 is outside a dimension of 4
 error: node 'float index' (Gather) needs integer indices
 error: node 'norm' (LayerNormalization) needs a weight and a bias of 4 elements
 error: node 'norm outputs' (LayerNormalization) has outputs for mean and deviation, which are not supported
 error: node 'loss' (SoftmaxCrossEntropyLoss) has labels that do not fit the scores
-error: node 'reduction' (SoftmaxCrossEntropyLoss) has reduction 'product'; mean, sum and none are known
+error: node 'reduction' (SoftmaxCrossEntropyLoss) has reduction 'product'; mean, sum and none are supported
 error: node 'where' (Where) needs a boolean condition and two values of one type
 error: node 'not' (Not) needs a boolean input
 error: node 'clip' (Clip) needs scalar bounds of the input's type
@@ -251,13 +251,13 @@ error: node 'sigmoid' (Sigmoid) has an input of a type that the operator does no
 )"},
     {"OperandTypes", "batch: {micro: 2}", kOperandTypes,
      R"(
-error: node 'gemm' (Gemm) takes operands of one element type: 'x' is float, 'wide' is double; a Cast of one of them would do
-error: node 'add' (Add) takes operands of one element type: 'x' is float, 'half' is float16; a Cast of one of them would do
-error: node 'sum' (Sum) takes operands of one element type: 'half' is float16, 'brain' is bfloat16; a Cast of one of them would do
-error: node 'concat' (Concat) takes operands of one element type: 'long' is int64, 'short' is int16; a Cast of one of them would do
-error: node 'where' (Where) takes operands of one element type: 'x' is float, 'half' is float16; a Cast of one of them would do
-error: node 'less' (Less) takes operands of one element type: 'made' is float16, 'x' is float; a Cast of one of them would do
-error: node 'pad' (Pad) takes operands of one element type: 'x' is float, 'made' is float16; a Cast of one of them would do
+error: node 'gemm' (Gemm) takes operands of one element type: 'x' is float, 'wide' is double; add a Cast of one of them
+error: node 'add' (Add) takes operands of one element type: 'x' is float, 'half' is float16; add a Cast of one of them
+error: node 'sum' (Sum) takes operands of one element type: 'half' is float16, 'brain' is bfloat16; add a Cast of one of them
+error: node 'concat' (Concat) takes operands of one element type: 'long' is int64, 'short' is int16; add a Cast of one of them
+error: node 'where' (Where) takes operands of one element type: 'x' is float, 'half' is float16; add a Cast of one of them
+error: node 'less' (Less) takes operands of one element type: 'made' is float16, 'x' is float; add a Cast of one of them
+error: node 'pad' (Pad) takes operands of one element type: 'x' is float, 'made' is float16; add a Cast of one of them
 )"},
     {"Constants", "batch: {micro: 1}", kBadConstants,
      R"(
@@ -266,13 +266,13 @@ error: node 'mod' (Mod) divides by zero
 error: node 'range' (Range) counts from 0.000000 to 9.000000 by 0.000000
 error: node 'gather' (Gather) index 9 is outside a dimension of 2
 error: node 'gathernd' (GatherND) index 9 is outside a dimension of 2
-error: node 'fill' (ConstantOfShape) asks for a dimension of -1
-error: node 'empty' (Constant) has no value that xlc can read
+error: node 'fill' (ConstantOfShape) requests a dimension of -1
+error: node 'empty' (Constant) has no readable value
 error: node 'cumsum' (CumSum) axis 9 is outside rank 1
 error: node 'and' (And) needs boolean inputs
 error: node 'sqrt' (Sqrt) needs a float input
 error: node 'concat' (Concat) inputs differ in rank or type
-error: node 'cast' (Cast) casts to element type 14, which xlc does not know
+error: node 'cast' (Cast) casts to element type 14, which is not supported
 error: node 'sums' (CumSum) makes a constant of more than 33554432 elements
 error: node 'broadcast' (Add) shapes do not broadcast
 error: node 'batch' (GatherND) has indices that do not fit data of rank 1

@@ -161,8 +161,8 @@ opset_import { version: 20 }
 const Refusal kTable[] = {
     {"Operators", "batch: {micro: 2}", kBadOperators,
      R"(
-error: node 'fmod' (Mod) divides floats, which takes fmod = 1
-error: node 'known fmod' (Mod) divides floats, which takes fmod = 1
+error: node 'fmod' (Mod) divides floats, which requires fmod = 1
+error: node 'known fmod' (Mod) divides floats, which requires fmod = 1
 error: node 'celu' (Celu) divides by alpha = 0
 error: node 'integers' (Elu) needs a float input
 error: node 'prelu' (PRelu) needs floats and a slope that broadcasts to them
@@ -188,17 +188,17 @@ error: node 'depth' (OneHot) has depth -1
 error: node 'known depth' (OneHot) needs numbers, a depth that is known when the model is compiled, and two values
 error: node 'eye' (EyeLike) needs a matrix and an element type that tensors of a model can have
 error: node 'condition' (Compress) needs a condition that is known when the model is compiled
-error: node 'nothing' (Compress) takes nothing, or elements that are not there
+error: node 'nothing' (Compress) selects no elements, or elements outside the tensor
 error: node 'repeats' (Tile) needs repeats that are known when the model is compiled
 error: node 'repeat' (Tile) needs a positive number of repeats for each of 2 dimensions
 error: node 'often' (Tile) repeats a dimension 4611686018427387904 times
 error: node 'pad' (Pad) pads to more than 33554432 elements
 error: node 'blocks' (DepthToSpace) needs four dimensions, channels that blocksize^2 divides, and mode DCR or CRD
 error: node 'pixels' (SpaceToDepth) needs four dimensions, of which blocksize divides the last two
-error: node 'crop' (Resize) needs floats, and a mode and coordinates that xlc knows; crops are not among them
+error: node 'crop' (Resize) needs floats and a supported mode and coordinate transformation; crops are not supported
 error: node 'sizes' (Resize) needs a scale or a size for each axis, known when the model is compiled
 error: node 'shrinks' (Resize) makes 0 of 4 elements
-error: node 'p' (LpNormalization) has p = 3; 1 and 2 are known
+error: node 'p' (LpNormalization) has p = 3; 1 and 2 are supported
 error: node 'extreme' (ArgMax) needs numbers
 error: node 'axis' (CumSum) needs numbers and one axis that is known when the model is compiled
 error: node 'known axis' (CumSum) needs one axis
@@ -216,9 +216,9 @@ error: node 'flat' (MaxPool) needs a float input with one to three spatial dimen
 error: node 'strides' (MaxPool) needs a kernel size, stride, dilation and two pads for each of 2 spatial dimensions
 error: node 'zero' (MaxPool) has a kernel size, stride or dilation of 0
 error: node 'far' (MaxPool) pads by more than 2^31 elements
-error: node 'auto' (MaxPool) has auto_pad = 'MOST'; NOTSET, VALID, SAME_UPPER and SAME_LOWER are known
+error: node 'auto' (MaxPool) has auto_pad = 'MOST'; NOTSET, VALID, SAME_UPPER and SAME_LOWER are supported
 error: node 'wide' (MaxPool) has windows of 5 elements over a dimension of 4 with its pads
-error: node 'padding' (AveragePool) has windows that lie in the padding
+error: node 'padding' (AveragePool) has windows entirely inside the padding
 error: node 'long' (MaxPool) makes a dimension of 1000000003 elements
 error: node 'indices' (MaxPool) has an output for indices, which is not supported
 error: node 'type' (Conv) needs an input and a weight of one type and rank, with spatial dimensions
@@ -230,13 +230,13 @@ error: node 'turned' (ConvTranspose) has a weight [3, 4, 1, 1] and 1 groups that
 error: node 'outputs' (ConvTranspose) needs an output padding or shape for each of 2 spatial dimensions
 error: node 'extra' (ConvTranspose) has an output padding of -1
 error: node 'nothing' (ConvTranspose) makes a dimension of 0 elements
-error: node 'power' (LpPool) needs a p of at least 1
-error: node 'all powers' (GlobalLpPool) needs a p of at least 1
+error: node 'power' (LpPool) needs p >= 1
+error: node 'all powers' (GlobalLpPool) needs p >= 1
 error: node 'no plane' (GlobalAveragePool) needs a float input with spatial dimensions
 error: node 'many' (GlobalMaxPool) needs one to three spatial dimensions
 error: node 'lrn' (LRN) needs a float input with spatial dimensions and a positive size
 error: node 'scale' (BatchNormalization) needs input 1 to have 4 elements of the input's type
-error: node 'single' (BatchNormalization) has one element for each channel, whose variance is not defined; a micro-batch of 2 or more has one
+error: node 'single' (BatchNormalization) has one element for each channel, whose variance is not defined; use a micro-batch of 2 or more
 error: node 'outputs of inference' (BatchNormalization) has outputs for running averages without training_mode
 error: node 'four' (BatchNormalization) has more than three outputs
 error: node 'norm rank' (InstanceNormalization) needs a float input of rank 3 or more
