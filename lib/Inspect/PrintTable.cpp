@@ -57,9 +57,9 @@ private:
     size_t count = file.listed.size();
     out << "  the exporter lists " << count << (count == 1 ? " name" : " names") << " of parameters";
     if (!file.ties.empty())
-      out << ", of which ties make " << file.ties.size() << " the same";
+      out << ", of which " << file.ties.size() << " are tied";
     if (!file.lost.empty())
-      out << (file.ties.empty() ? ", of which " : ", and ") << file.lost.size() << " are read by nothing";
+      out << (file.ties.empty() ? ", of which " : ", and ") << file.lost.size() << " are not used";
     out << "\n";
   }
 
@@ -96,7 +96,7 @@ private:
       out << formatv("  {0,-50}{1,23}{2,24}\n", "the whole model", formatFlops(inspection.forward),
                      formatFlops(inspection.backward));
     else
-      out << "  figures are of one instance; FLOPs need a size for " << join(file.dims, ", ") << ": --dims "
+      out << "  figures are per instance; FLOPs need a size for " << join(file.dims, ", ") << ": --dims "
           << file.dims.front() << "=SIZE\n";
     std::string list;
     for (const auto &[name, count] : inspection.recognised)
@@ -163,7 +163,7 @@ private:
     for (const FileDescription::Constant &constant : file.constants)
       remarks.push_back(constant.name + ", " + joinShape(constant.shape) + ", read by " + constant.op +
                         (constant.module.empty() ? "" : " in " + constant.module));
-    printRemarks("frozen: numbers of no name in PyTorch, not trained", remarks);
+    printRemarks("frozen: constants without a name in PyTorch, not trained", remarks);
   }
 
   void printGuesses() {
@@ -171,7 +171,7 @@ private:
     for (const FileDescription::Parameter &parameter : file.parameters)
       if (!parameter.guess.empty())
         remarks.push_back("'" + parameter.name + "': " + parameter.guess);
-    printRemarks("guesses: no other evidence than this", remarks);
+    printRemarks("guesses, and their only evidence", remarks);
   }
 
   void printLines(const Lines &lines) {
@@ -181,7 +181,7 @@ private:
   }
 
   void printUndone() {
-    printRemarks("undone of what the exporter did", file.undone);
+    printRemarks("reverted rewrites of the exporter", file.undone);
     std::vector<std::string> complaints;
     for (const Message &message : inspection.complaints.empty() ? file.complaints : inspection.complaints)
       complaints.push_back((nameOf(message.severity) + ": " + message.text).str());

@@ -116,8 +116,8 @@ void xlc::onnx::readMetadata(const ::onnx::NodeProto &proto, Node &node, FileDia
       node.nextOf = value.str();
     else if (key == "xlc.stop_gradient" || key == "xlc.padding_idx" || key == "xlc.buffer")
       diagnostics.error(node.describe() + " has the metadata " + key + " = '" + value.take_front(64) +
-                        "'; xlc.stop_gradient is 1 and stands at an Identity, xlc.padding_idx is the number of a row "
-                        "and stands at a Gather, xlc.buffer is a name and stands at an Identity");
+                        "'; xlc.stop_gradient must be 1 on an Identity, xlc.padding_idx a row number on a Gather, "
+                        "xlc.buffer a name on an Identity");
   }
   if (!node.call.name.empty() && !lines.empty())
     readLines(lines, node.call);

@@ -106,7 +106,7 @@ public:
       diagnostics.error("the file has IR version " + Twine(proto.ir_version()) + ", xlc reads " + Twine(oldestVersion) +
                         " to " + Twine(newestVersion));
     if (proto.training_info_size())
-      diagnostics.error("training_info is not supported; the spec says how to train");
+      diagnostics.error("training_info is not supported; the spec configures training");
     ::onnx::GraphProto &graph = *proto.mutable_graph();
     if (graph.sparse_initializer_size())
       diagnostics.error("sparse initializers are not supported");
@@ -142,7 +142,7 @@ private:
         opset = entry.version();
       }
     if (!opset)
-      diagnostics.error("the model does not say which opset it uses; is it an ONNX file?");
+      diagnostics.error("the model has no opset; is it an ONNX file?");
     else if (!checkOpset(*opset, "the model", diagnostics))
       return std::nullopt;
     return opset;
@@ -254,7 +254,7 @@ void xlc::onnx::readAttribute(::onnx::AttributeProto &from, StringRef name, Node
   if (name.empty() || from.type() == Proto::UNDEFINED || values > 1)
     return diagnostics.error(what + (name.empty() ? " has no name"
                                      : values > 1 ? " has several values"
-                                                  : " does not say of what type it is"));
+                                                  : " has no type"));
   if (std::string problem = checkName(name); !problem.empty())
     return diagnostics.error("the name of an attribute of " + node.describe() + " " + problem);
   switch (from.type()) {

@@ -210,7 +210,7 @@ bool NodeReader::spend(const NameScope &scope, const Node &node) {
     inlined += 1 + attribute.second.ints.size() + attribute.second.floats.size() + attribute.second.s.size();
   if (inlined > maximumInlined && !isTooMuch) {
     isTooMuch = true;
-    diagnostics.error("the functions and lists of the model make more than " + Twine(maximumInlined) +
+    diagnostics.error("the functions and lists of the model expand to more than " + Twine(maximumInlined) +
                       " nodes, operands and attributes");
   }
   return !isTooMuch;

@@ -116,7 +116,8 @@ bool readPlace(const ::onnx::TensorProto &proto, const std::string &what, std::s
     if (entry.key() == "location")
       location = entry.value();
     else if ((entry.key() == "offset" || entry.key() == "length") && !isNumber)
-      return diagnostics.error(what + " has external " + entry.key() + " '" + entry.value() + "', which is no number"),
+      return diagnostics.error(what + " has external " + entry.key() + " '" + entry.value() +
+                               "', which is not a number"),
              false;
     else if (entry.key() == "offset")
       tensor.offset = number;

@@ -43,8 +43,8 @@ LogicalResult xlc::checkOutputs(const Compilation &compilation, ArrayRef<std::st
   for (const std::string &output : outputs)
     for (const InputFile &input : inputs)
       if (!input.path.empty() && llvm::sys::fs::equivalent(output, input.path)) {
-        compilation.diagnostics.error(output, "this output would replace '" + input.path + "', which is " + input.role +
-                                                  "; another name would do");
+        compilation.diagnostics.error(output, "this output would overwrite '" + input.path + "', which is " +
+                                                  input.role + "; choose another name");
         return failure();
       }
   return success();

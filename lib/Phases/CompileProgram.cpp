@@ -68,8 +68,8 @@ LogicalResult checkInitialValues(const Compilation &compilation) {
   for (const ParameterSource *source : ArrayRef(firstOfFile).take_front(3))
     message.notes.push_back({.severity = Severity::Note,
                              .where = compilation.modelPath,
-                             .text = "the values of '" + source->name + "' are external data, and '" + source->file +
-                                     "' is not there; such files move with the model"});
+                             .text = "the values of '" + source->name + "' are external data, but '" + source->file +
+                                     "' does not exist; such files belong to the model"});
   message.notes.push_back(
       {.severity = Severity::Note, .where = compilation.specPath, .text = "init: {from: random} draws them"});
   compilation.diagnostics.report(message);
@@ -83,7 +83,7 @@ LogicalResult checkConstants(const Compilation &compilation) {
   const AbsentConstant &first = compilation.absentConstants.front();
   compilation.diagnostics.error(compilation.modelPath, "constant '" + first.name +
                                                            "' has no values: its external file '" + first.file +
-                                                           "' is not there; that is enough to plan, not to compile");
+                                                           "' does not exist; plan does not need it, compile does");
   return failure();
 }
 
@@ -94,7 +94,7 @@ LogicalResult checkRanks(const Compilation &compilation) {
   StringRef largest = spec.dp >= std::max(spec.pp, spec.tp) ? "dp" : spec.pp >= spec.tp ? "pp" : "tp";
   compilation.diagnostics.error(
       findPlace(spec, largest).value_or(spec.path),
-      llvm::formatv("pp * dp * tp = {0} * {1} * {2} = {3} ranks, a program can run at most {4}; xlc plan takes more",
+      llvm::formatv("pp * dp * tp = {0} * {1} * {2} = {3} ranks, a program can run at most {4}; xlc plan accepts more",
                     spec.pp, spec.dp, spec.tp, spec.ranks(), runtime::kMostRanks));
   return failure();
 }
@@ -196,8 +196,9 @@ LogicalResult xlc::checkProgram(const Compilation &compilation) {
     return failure();
   }
   if (compilation.request.bundles && compilation.getTarget().backend().findLibraries().empty()) {
-    compilation.diagnostics.error("--bundle", "programs for target " + compilation.getTarget().name() +
-                                                  " open the libraries of the GPU's vendor, which are installed there");
+    compilation.diagnostics.error("--bundle",
+                                  "programs for target " + compilation.getTarget().name() +
+                                      " use the libraries of the GPU's vendor, which must be installed on the machine");
     return failure();
   }
   SmallVector<std::string> outputs = listOutputs(compilation);

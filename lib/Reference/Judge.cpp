@@ -28,26 +28,24 @@ struct WayRow {
 };
 constexpr WayRow ways[] = {
     {Way::Frozen, "is frozen here and trained in PyTorch",
-     "`trainable` or the file leaves it out: a detached or folded use freezes what PyTorch trains"},
+     "`trainable` or the file excludes it: a detached or folded use freezes a parameter that PyTorch trains"},
     {Way::Trained, "is trained here and frozen in PyTorch",
-     "plain exports do not tell requires_grad: list what is to be left alone in trainable, as \"!NAME\""},
+     "plain exports do not record requires_grad: list frozen parameters in trainable, as \"!NAME\""},
     {Way::Absent, "is not a parameter here and has a gradient in PyTorch",
      "the exporter folded or merged it, or `trainable` and `tie` of the spec name another"},
-    {Way::Tied, "is one parameter with another name in PyTorch and stands for itself here",
-     "`tie` of the spec makes them one"},
+    {Way::Tied, "is tied to another name in PyTorch and not here", "`tie` of the spec makes them one"},
     {Way::Missing, "gets no gradient here",
-     "a gradient is stopped here that PyTorch lets through (detach, no_grad), or it is read through "
-     "a constant that the exporter computed"},
-    {Way::Extra, "gets a gradient here and none in PyTorch",
-     "a detach or no_grad is lost, or a row of padding, or a mask"},
+     "its gradient is stopped here and not in PyTorch (detach, no_grad), or it is read through a constant that the "
+     "exporter precomputed"},
+    {Way::Extra, "gets a gradient here and none in PyTorch", "a detach, a no_grad, a padding row or a mask is lost"},
     {Way::Multiple, "gets a multiple of PyTorch's gradient",
-     "a sum stands where PyTorch has a mean, or one of several uses was folded to a constant"},
-    {Way::Other, "gets another gradient",
-     "a use that was folded to a constant, a detach that is lost, a mask, or a mode (dropout, batch norm)"},
-    {Way::Kept, "is not changed by a step here, PyTorch's forward changes it",
-     "the exporter left the change out, or wrote a norm in inference form: export the module in training mode with "
+     "a sum replaces PyTorch's mean, or one of several uses was folded to a constant"},
+    {Way::Other, "gets a different gradient",
+     "a use folded to a constant, a lost detach, a mask, or a mode (dropout, batch norm)"},
+    {Way::Kept, "is not changed by a step here, but by PyTorch's forward",
+     "the exporter dropped the change, or wrote a norm in inference form: export the module in training mode with "
      "xlc_export"},
-    {Way::Buffer, "has another next value",
+    {Way::Buffer, "has a different next value",
      "running averages: the model was exported in another mode, or forward changes a buffer that the file holds as a "
      "constant"},
 };
@@ -182,7 +180,7 @@ private:
     if (differences.empty() && isLossEqual())
       return;
     std::string file = llvm::sys::path::filename(reference.path).str();
-    result.headline = "trains otherwise than PyTorch: ";
+    result.headline = "trains differently from PyTorch: ";
     if (differences.empty())
       result.headline += "the loss differs from that in '" + file + "'";
     else
@@ -197,7 +195,7 @@ private:
     std::set<Way> told;
     for (const Difference &each : differences)
       if (told.insert(each.way).second)
-        result.notes.push_back("usual cause where a parameter " + rowOf(each.way).says.str() + ": " +
+        result.notes.push_back("usual cause if a parameter " + rowOf(each.way).says.str() + ": " +
                                rowOf(each.way).usual.str());
   }
 
@@ -225,7 +223,7 @@ private:
           off > lossTolerance * std::abs(reference.loss) + distanceFactor * reference.lossFloat32Distance;
       text += llvm::formatv(", {0:f7} by {1} from the same file", *reference.evaluatedLoss, reference.evaluator);
       if (!isLossEqual())
-        text += isExporters ? ": the exporter wrote another function" : ": this is a mistake in xlc";
+        text += isExporters ? ": the exporter wrote a different function" : ": this is a bug in xlc";
     }
     result.notes.push_back(text);
   }

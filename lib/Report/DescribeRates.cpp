@@ -31,7 +31,7 @@ void xlc::forEachRate(
     std::string figure;
     if (at)
       llvm::raw_string_ostream(figure) << llvm::format("%.9g", at->rate);
-    row(name, figure, at ? "step " + std::to_string(at->step) : "as the steps of the run say (--steps)");
+    row(name, figure, at ? "step " + std::to_string(at->step) : "depends on the steps of the run (--steps)");
   };
   show("first", rates.first);
   show("largest", rates.largest);

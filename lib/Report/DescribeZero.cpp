@@ -14,7 +14,7 @@ std::string compare(const ZeroTrial *chosen, const ZeroTrial *other, StringRef n
     return ("auto: " + name + " cannot be planned").str();
   std::string limit = formatBytes(memory);
   if (*chosen->total > memory)
-    return "auto: nothing fits in " + limit + "; this needs the least";
+    return "auto: no choice fits in " + limit + "; this needs the least";
   if (other->traffic == chosen->traffic)
     return ("auto: " + name + " would move as much").str();
   if (other->traffic > chosen->traffic)
@@ -29,7 +29,7 @@ std::string explain(const PlanReport &report, Origin origin, bool ZeroTrial::*qu
   if (origin == Origin::Given)
     return "given";
   if (origin == Origin::Default)
-    return "auto: saves memory, as there is no cluster.device_memory";
+    return "auto: saves memory, since cluster.device_memory is not set";
   ZeroTrial other{choice.reducesPerStep, choice.keepsGathered, 0, {}};
   const ZeroTrial *chosen = choice.find(other.reducesPerStep, other.keepsGathered);
   other.*question = !(other.*question);

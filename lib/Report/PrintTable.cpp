@@ -55,11 +55,11 @@ void printChunk(const PlanReport &report, Table &table) {
   int64_t chunks = (chunk.all + chunk.rows - 1) / chunk.rows;
   table.title("loss by rows (spec: loss.chunk)");
   table.row("rows", llvm::formatv("{0} of {1}", chunk.rows, chunk.all).str(),
-            "logits of a chunk exist, computed in backward");
+            "logits in memory at a time, computed in backward");
   table.row("", "",
-            !chunk.whole ? "given"
-                         : "auto: all at once need " + formatBytes(*chunk.whole) + " of " +
-                               formatBytes(*report.spec.deviceMemory));
+            !chunk.whole
+                ? "given"
+                : "auto: all rows need " + formatBytes(*chunk.whole) + " of " + formatBytes(*report.spec.deviceMemory));
   table.row("price", llvm::formatv("{0} x", chunks - 1).str(),
             "more additions to gradients of the head, per micro-batch");
 }
@@ -102,10 +102,10 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
     for (const OutsideLine &line : memory.outside)
       table.bytes("  " + line.name, line.bytes);
   table.bytes("total", memory.total());
-  table.bytes("data", memory.data, "of the host: rows that are read ahead");
+  table.bytes("data", memory.data, "host memory: rows that are read ahead");
   if (hasStages)
     table.row("residual slots", std::to_string(group.residualSlots),
-              pluralOf(group.residualSlots, "micro-batch") + ", of a chunk, whose residuals are there at once");
+              pluralOf(group.residualSlots, "micro-batch") + ", of a chunk, with residuals in memory at once");
   if (spec.deviceMemory) {
     bool fits = memory.total() <= *spec.deviceMemory;
     table.bytes("device memory", *spec.deviceMemory, fits ? "fits" : "does not fit");
@@ -163,7 +163,7 @@ void printTime(const GroupReport &group, const PlanReport &report, Table &table)
     if (seconds > 0)
       table.row("  " + getName(KernelWork(work)).str(), formatSeconds(seconds), formatPercent(seconds / time.compute));
   if (int64_t kept = group.windowBytes[size_t(exec::Stream::weights)])
-    table.row("weights", formatBytes(kept), "at the peak, for gradients of weights beside other computations");
+    table.row("weights", formatBytes(kept), "at the peak, for concurrent gradients of weights");
   auto row = [&](StringRef name, const MessageTime &messages, int64_t windowBytes) {
     std::string held = windowBytes ? ", for " + formatBytes(windowBytes) + " at the peak" : "";
     if (messages.predicted > 0)
@@ -176,7 +176,7 @@ void printTime(const GroupReport &group, const PlanReport &report, Table &table)
   if (report.pp > 1)
     table.row("waiting", formatSeconds(time.waiting), "for other stages");
   table.row("step", formatSeconds(time.step),
-            llvm::formatv("{0} ({1:f2} x) where every message is waited for", formatSeconds(report.blockingStep),
+            llvm::formatv("{0} ({1:f2} x) without overlap", formatSeconds(report.blockingStep),
                           time.step > 0 ? report.blockingStep / time.step : 1)
                 .str());
 }
@@ -187,13 +187,12 @@ void printCheckpoint(const PlanReport &report, Table &table) {
     return;
   const CheckpointReport &checkpoint = *report.checkpoint;
   table.title("checkpoint (spec: checkpoint)");
-  table.bytes("of a rank", checkpoint.rank, "files of the rank that writes most");
+  table.bytes("of a rank", checkpoint.rank, "files of the rank that writes the most");
   table.bytes("of all", checkpoint.files, "of a step's folder");
-  table.bytes("copy", checkpoint.copy, "of the host: what a rank copies before training goes on");
-  table.row(
-      "time", formatSeconds(checkpoint.seconds),
-      "at " + formatBytes(int64_t(checkpoint.disk)) + " a second of a machine" +
-          (report.spec.device && report.spec.device->disk > 0 ? "" : ", where cluster.device.disk says no other"));
+  table.bytes("copy", checkpoint.copy, "host memory: copied by a rank before training continues");
+  table.row("time", formatSeconds(checkpoint.seconds),
+            "at " + formatBytes(int64_t(checkpoint.disk)) + " per second and machine" +
+                (report.spec.device && report.spec.device->disk > 0 ? "" : ", the default of cluster.device.disk"));
 }
 
 /// How much of the time a stage waits, as computed work alone predicts it.
@@ -242,7 +241,7 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
   printPrecision(report, table);
   if (report.splitsAttention())
     table.title("attention (spec: runtime.attention)"),
-        table.row("products", "", "the library's own kernel would drop other probabilities on another layout");
+        table.row("products", "", "dropout in the library's own kernel would depend on the layout");
   std::vector<const GroupReport *> shown = listShown(report, isVerbose);
   if (report.groups.size() > kFullStages)
     printStages(report, out);
@@ -254,7 +253,7 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
     printTime(*group, report, table);
   }
   if (shown.size() < report.groups.size())
-    out << "\nin full are the first, the fullest and the last stage; all of them with --verbose\n";
+    out << "\nthe first, the fullest and the last stage are shown in full, all stages with --verbose\n";
   if (report.pp > 1)
     printBubbles(report, table);
   printCheckpoint(report, table);
@@ -264,7 +263,7 @@ void xlc::printChanges(const PlanReport &report, raw_ostream &out) {
   out << "\ndoes not fit: " << formatBytes(report.largestTotal()) << " of " << formatBytes(*report.spec.deviceMemory)
       << "\n";
   if (report.changes.empty()) {
-    out << "no single change of the spec makes it smaller\n";
+    out << "no single change of the spec reduces it\n";
     return;
   }
   out << (report.changes.front().fits ? "each of these changes alone makes it fit:\n"

@@ -68,7 +68,7 @@ Expected<std::unique_ptr<MemoryBuffer>> xlc::readInput(StringRef path, int64_t m
   if (S_ISDIR(status.st_mode))
     return errorCodeToError(std::make_error_code(std::errc::is_a_directory));
   if (!S_ISREG(status.st_mode))
-    return refuse("it is no regular file");
+    return refuse("it is not a regular file");
   if (status.st_size > most)
     return refuse("it has " + formatBytes(status.st_size) + ", at most " + formatBytes(most) + " are read");
   return readAll(*descriptor, path, size_t(status.st_size));

@@ -118,7 +118,7 @@ void Judge::call(const Position &at, const char *bound, const std::function<void
   }
   if (int64_t byte = around.findChanged(); byte >= 0) {
     report.differing += 1;
-    note(at, what, llvm::formatv("changed byte {0} of the arena, which is not its to write", byte));
+    note(at, what, llvm::formatv("changed byte {0} of the arena, outside its results", byte));
   }
   LogicalResult outcome = kernels.evaluate(kernel, ins, [&](const Expected &expected) {
     for (size_t i = 0; i < outs.size(); ++i)
@@ -207,7 +207,7 @@ void Judge::transfer(const Position &at, const std::function<void()> &run) {
   report.elements += receive.getBytes() / 4;
   if (bytes.size() != receive.getBytes() || std::memcmp(to, bytes.data(), bytes.size()) != 0) {
     report.differing += 1;
-    note(at, "transfer", "did not bring what was sent");
+    note(at, "transfer", "did not deliver the data that was sent");
   }
   given.erase(key);
 }
@@ -219,6 +219,6 @@ void Judge::note(const Position &at, StringRef what, std::string difference) {
 
 std::string Judge::describe(const Position &at) {
   return llvm::formatv("{0}step {1}, rank {2}, action '{3}'",
-                       purpose == graph::Purpose::train ? "" : "evaluation behind ", at.step, at.rank,
+                       purpose == graph::Purpose::train ? "" : "evaluation after ", at.step, at.rank,
                        cast<exec::Action>(actionAt(at)).getLabel());
 }

@@ -245,7 +245,7 @@ std::string KernelReport::summary() const {
                      " of " + formatCount(ranks, "rank") + "\n" + "compared " + formatCount(elements, "element") +
                      " with double precision on the same bytes, call by call\n";
   if (turned)
-    text += formatCount(turned, "element") + " differ by a comparison that rounding can turn\n";
+    text += formatCount(turned, "element") + " differ by a comparison that rounding can flip\n";
   text += narrow.products.describe("products") + narrow.attentionGradients.describe("attention's gradients") +
           narrow.generated.describe("generated kernels");
   if (boundless)

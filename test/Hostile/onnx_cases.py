@@ -103,7 +103,7 @@ def list_cases():
     yield refuse("an empty graph", model(b""), "error:")
     yield refuse("a graph without nodes", model(graph([])), "error:")
     yield accept("a graph without a name", model(graph(name="")))  # docs/Limits.md
-    yield refuse("training information", model(extra=field(20, b"")), "training_info is not supported; the spec says how to train")
+    yield refuse("training information", model(extra=field(20, b"")), "training_info is not supported; the spec configures training")
 
     yield refuse("no output", model(graph(outputs=())), "error:")
     yield refuse("no input", model(graph(inputs=())), "'x'")
@@ -184,7 +184,7 @@ def list_cases():
         "one result too many": ([node("MatMul", ["x", "w"], ["h", "i"]), NODES[1]], "has 2 outputs, at most 1 are supported"),
         "an attribute that the operator does not have": ([node("MatMul", ["x", "w"], ["h"], [attribute("surprise", i=1)]), NODES[1]], "has attribute 'surprise', which MatMul does not have"),
         "an attribute without a name": ([node("Gemm", ["x", "w"], ["h"], [attribute("", i=1)]), NODES[1]], "has no name"),
-        "an attribute without a type": ([node("Gemm", ["x", "w"], ["h"], [field(1, "transB") + field(3, 0)]), NODES[1]], "does not say of what type it is"),
+        "an attribute without a type": ([node("Gemm", ["x", "w"], ["h"], [field(1, "transB") + field(3, 0)]), NODES[1]], "has no type"),
         "an attribute with two values": ([node("Gemm", ["x", "w"], ["h"], [attribute("transB", i=0) + field(2, 1.0)]), NODES[1]], "has several values"),
         "concat without an axis": ([NODES[0], node("Concat", ["h"], ["logits"])], "needs attribute 'axis'"),
         "a constant with two values": ([node("Constant", [], ["c"], [attribute("value_int", i=1), attribute("value_float", f=1.0)]), *NODES], "has several values"),

@@ -26,9 +26,9 @@ std::string readLibraryFolder() {
 int calibrate(const CalibrateOptions &options) {
   const TargetRow &row = *findTarget(options.target);
   bool isCpu = options.target == kTargetFacts[0].name;
-  messages() << "measures products, memory and "
+  messages() << "measuring products, memory and "
              << (isCpu ? "copies on " + std::to_string(options.cores) + " cores" : "attention on the first GPU")
-             << ": some seconds\n";
+             << ": takes a few seconds\n";
   std::string text;
   llvm::raw_string_ostream stream(text);
   try {
@@ -58,15 +58,15 @@ Command xlc::addCalibrateCommand(CLI::App &app) {
       "\nExamples:\n"
       "  xlc calibrate -o machine.yaml      and then, in a spec: cluster: {device: machine.yaml}\n"
       "  xlc calibrate --cores 8            as a machine of eight cores\n"
-      "  xlc calibrate --target cuda        its first GPU, and what a process has there beside its arena\n\n"
-      "Other work on the machine makes it look slower than it is.");
+      "  xlc calibrate --target cuda        its first GPU, and the memory of a process outside its arena\n\n"
+      "Other load on the machine lowers the measured rates.");
   auto options = std::make_shared<CalibrateOptions>();
   command->add_option("-o,--output", options->output, "write to this file; default: standard output")
       ->type_name("FILE");
-  command->add_option("--target", options->target, "what is measured: the processors, or the first GPU")
+  command->add_option("--target", options->target, "device to measure: the processors, or the first GPU")
       ->check(CLI::IsMember(listTargets()))
       ->capture_default_str();
-  command->add_option("--cores", options->cores, "cores that training may use; of CPUs")
+  command->add_option("--cores", options->cores, "cores that training may use; CPUs only")
       ->check(CLI::Range(1, options->cores))
       ->capture_default_str();
   return {command, [options] { return calibrate(*options); }};

@@ -15,13 +15,13 @@ namespace {
 
 constexpr const char *examples = R"(Examples:
   xlc checkpoint inspect checkpoints/step-00001000
-  xlc checkpoint verify checkpoints/step-00001000                   every block; exit code 4 where one is damaged
+  xlc checkpoint verify checkpoints/step-00001000                   every block; exit code 4 if one is damaged
   xlc checkpoint export checkpoints/step-00001000 -o model.safetensors --dtype bf16
   xlc checkpoint export checkpoints/step-00001000 -o folder --shard-size 5GB     as Hugging Face's models are
   xlc checkpoint export checkpoints/step-00001000 -o folder --adapter                as PEFT's adapters are
   xlc checkpoint import model.safetensors -o checkpoints/step-00000000       or a folder of several files
   xlc checkpoint import model.safetensors --states states.safetensors --optimizer adamw --step 1000 --samples 64000 \
-      -o checkpoints/step-00001000                                  a run of another program goes on
+      -o checkpoints/step-00001000                                  to resume a run of another program
 
 The format of checkpoints: docs/Checkpoints.md)";
 
@@ -88,7 +88,7 @@ int verifyCheckpoint(const CheckpointCommandOptions &options) {
     messages() << each << "\n";
   if (!damage.empty())
     return VerificationFailed;
-  llvm::outs() << options.folder << ": " << tensors << " tensors, every block is as it was written\n";
+  llvm::outs() << options.folder << ": " << tensors << " tensors, every block is intact\n";
   return Done;
 }
 
@@ -96,7 +96,7 @@ int verifyCheckpoint(const CheckpointCommandOptions &options) {
 void noteLeftOut(llvm::ArrayRef<std::string> names, llvm::StringRef why) {
   constexpr size_t mostNamed = 3;
   if (!names.empty())
-    messages() << "note: left out, as " << why << ": " << llvm::join(names.take_front(mostNamed), ", ")
+    messages() << "note: omitted, because " << why << ": " << llvm::join(names.take_front(mostNamed), ", ")
                << (names.size() > mostNamed ? ", ..." : "") << "\n";
 }
 
@@ -111,7 +111,7 @@ int exportParameters(const CheckpointCommandOptions &options) {
   if (options.adapter) {
     auto exported = runtime::exportAdapter(checkpoint, options.output, options.adapterConfig, choice);
     files = std::move(exported.files);
-    noteLeftOut(exported.leftOut, "no model of PEFT has them");
+    noteLeftOut(exported.leftOut, "PEFT models do not have them");
   } else {
     files = runtime::exportCheckpoint(checkpoint, options.output, choice);
   }
@@ -138,24 +138,24 @@ int runSaying(int (*work)(const CheckpointCommandOptions &), const CheckpointCom
 }
 
 void addOptionsOfExport(CLI::App &exporting, CheckpointCommandOptions &options) {
-  exporting.add_option("-o,--output", options.output, "the file; with --shard-size or --adapter the folder")
+  exporting.add_option("-o,--output", options.output, "output file; with --shard-size or --adapter, output folder")
       ->required();
-  CLI::Option *states = exporting.add_flag("--states", options.states, "the optimizer's states too, as m/NAME");
-  exporting.add_option("--dtype", options.dtype, "the type of parameters that are floats; default: as they are")
+  CLI::Option *states = exporting.add_flag("--states", options.states, "also export the optimizer's states, as m/NAME");
+  exporting.add_option("--dtype", options.dtype, "type of float parameters; default: unchanged")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}));
   CLI::Option *shards = exporting.add_option("--shard-size", options.shardSize,
-                                             "several files of at most so many bytes, and their index: 5GB");
+                                             "write several files of at most this size, and their index: 5GB");
   shards->check([](const std::string &text) {
     std::string reason;
     std::optional<int64_t> bytes = parseBytes(text, &reason);
     return bytes && *bytes > 0 ? "" : "'" + text + "' is not a size: " + reason;
   });
   CLI::Option *adapter = exporting.add_flag(
-      "--adapter", options.adapter, "the adapter of PEFT alone, as adapter_model.safetensors with PEFT's names");
+      "--adapter", options.adapter, "export only the PEFT adapter, as adapter_model.safetensors with PEFT's names");
   adapter->excludes(states)->excludes(shards);
   exporting
       .add_option("--adapter-config", options.adapterConfig,
-                  "PEFT's file of the adapter's configuration, which is copied there as adapter_config.json")
+                  "PEFT's configuration file of the adapter, copied to the folder as adapter_config.json")
       ->needs(adapter);
 }
 
@@ -163,36 +163,34 @@ void addOptionsOfExport(CLI::App &exporting, CheckpointCommandOptions &options) 
 
 Command xlc::addCheckpointCommand(CLI::App &app) {
   auto options = std::make_shared<CheckpointCommandOptions>();
-  CLI::App *command = app.add_subcommand("checkpoint", "what is in a checkpoint of a program, and the same for others");
+  CLI::App *command = app.add_subcommand("checkpoint", "inspect, verify, export and import checkpoints");
   command->require_subcommand(1);
   command->footer(examples);
   auto add = [&](const char *name, const char *what) {
     CLI::App *one = command->add_subcommand(name, what);
-    one->add_option("folder", options->folder, "of the checkpoint: checkpoints/step-00001000")->required();
+    one->add_option("folder", options->folder, "folder of the checkpoint: checkpoints/step-00001000")->required();
     return one;
   };
-  CLI::App *inspecting = add("inspect", "how far the run was, what it was run with, what there is");
-  CLI::App *verifying = add("verify", "whether every block is as it was written");
-  CLI::App *exporting = add("export", "its parameters, whole, in safetensors");
+  CLI::App *inspecting = add("inspect", "print the progress, the settings and the contents");
+  CLI::App *verifying = add("verify", "check the checksum of every block");
+  CLI::App *exporting = add("export", "write the parameters as safetensors");
   addOptionsOfExport(*exporting, *options);
   CLI::App *importing =
-      command->add_subcommand("import", "a checkpoint of what other programs have saved in safetensors");
+      command->add_subcommand("import", "create a checkpoint from safetensors files of other programs");
   runtime::ImportChoice &choice = options->imported;
   choice.compiler = XLC_VERSION;
   importing
       ->add_option("source", options->source,
-                   "a file, or a folder of several: Hugging Face's with an index, or torch's shard-*.safetensors")
+                   "a file, or a folder of files: Hugging Face's with an index, or torch's shard-*.safetensors")
       ->required();
-  importing
-      ->add_option("-o,--output", options->output, "the folder of the checkpoint, which is made: DIR/step-00001000")
+  importing->add_option("-o,--output", options->output, "folder of the checkpoint to create: DIR/step-00001000")
       ->required();
-  importing->add_option("--states", choice.states, "a file or folder of the optimizer's states, named m/NAME");
-  importing->add_option("--optimizer", choice.optimizer,
-                        "its type, as the spec has it; default: not known, and not compared");
-  importing->add_option("--step", choice.step, "steps that are done; default 0");
+  importing->add_option("--states", choice.states, "file or folder with the optimizer's states, named m/NAME");
+  importing->add_option("--optimizer", choice.optimizer, "optimizer.type of the spec; default: unknown, not compared");
+  importing->add_option("--step", choice.step, "number of completed steps; default 0");
   importing->add_option("--samples", choice.samples,
-                        "samples that are read: where in the data a run goes on; default 0");
-  importing->add_option("--seed", choice.seed, "of what is drawn from there on; default 0");
+                        "number of samples read: the position in the data where a run resumes; default 0");
+  importing->add_option("--seed", choice.seed, "seed of random numbers after this step; default 0");
   return {command, [=] {
             auto *work = inspecting->parsed()  ? inspectCheckpoint
                          : verifying->parsed() ? verifyCheckpoint

@@ -39,14 +39,16 @@ int compile(const CompileOptions &options, const char *driver) {
 
 Command xlc::addCompileCommand(CLI::App &app, const char *driver) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App *command = app.add_subcommand("compile", "makes a training program, which needs no Python");
+  CLI::App *command = app.add_subcommand("compile", "compile a training program, which does not need Python");
   options->addTo(*command);
-  command->add_option("-o,--output", options->output, "the program; initial parameters go to OUTPUT.safetensors")
+  command
+      ->add_option("-o,--output", options->output,
+                   "output program; initial parameters are written to OUTPUT.safetensors")
       ->required();
   command->add_flag("--bundle", options->bundles,
-                    "also copy oneDNN and what it needs to OUTPUT.libs, for machines that have only a C library");
+                    "also copy oneDNN and its dependencies to OUTPUT.libs, for machines that have only a C library");
   command->add_option("--simulator-image", options->simulatorImage,
-                      "also the kernels as code of this machine, for the simulated GPU (docs/rationale/Gpu.md)");
+                      "also write the kernels as code of this machine, for the simulated GPU (docs/rationale/Gpu.md)");
   options->check.addTo(*command);
   command->footer(examples);
   return {command, [options, driver] { return compile(*options, driver); }};

@@ -28,11 +28,11 @@ int print(const std::string &name) {
 
 Command xlc::addDocsCommand(CLI::App &app) {
   auto name = std::make_shared<std::string>();
-  CLI::App *command = app.add_subcommand("docs", "prints a page of the documentation that is made from tables");
+  CLI::App *command = app.add_subcommand("docs", "print a documentation page that is generated from tables");
   std::vector<std::string> names;
   for (const Page &page : pages)
     names.push_back(page.name);
-  command->add_option("page", *name, "which page")->required()->check(CLI::IsMember(names));
+  command->add_option("page", *name, "page to print")->required()->check(CLI::IsMember(names));
   command->footer(examples);
   return {command, [name] { return print(*name); }};
 }

@@ -24,7 +24,7 @@ std::string versionOf(void *mpi) {
   int length = 0;
   auto *ask = (int (*)(char *, int *))dlsym(mpi, "MPI_Get_library_version");
   if (!ask || ask(text.data(), &length) != 0)
-    return "found, but it does not say its version";
+    return "found, but its version is unknown";
   return llvm::StringRef(text).take_until([](char c) { return c == ',' || (unsigned char)c < ' '; }).str();
 }
 
@@ -66,11 +66,12 @@ int examine() {
 
 Command xlc::addDoctorCommand(CLI::App &app) {
   auto disk = std::make_shared<std::string>();
-  CLI::App *command = app.add_subcommand("doctor", "what this machine can do, and how to get what it lacks");
+  CLI::App *command =
+      app.add_subcommand("doctor", "report the capabilities of this machine, and how to install missing libraries");
   command->add_option("--disk", *disk,
-                      "a folder: how fast its disk takes checkpoints; writes 256 MiB, which do not stay");
+                      "folder whose disk is measured for checkpoints; writes 256 MiB and deletes them");
   command->footer("\nExamples:\n"
-                  "  xlc doctor      libraries are looked for as programs look for them: LD_LIBRARY_PATH, ldconfig,\n"
+                  "  xlc doctor      libraries are searched as programs search them: LD_LIBRARY_PATH, ldconfig,\n"
                   "                  the CUDA toolkit, packages of Python\n"
                   "  xlc doctor --disk checkpoints");
   return {command, [disk] { return disk->empty() ? examine() : examineDisk(*disk); }};

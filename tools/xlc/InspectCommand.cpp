@@ -1,4 +1,4 @@
-// xlc inspect: what is in a model file, and what xlc makes of it. Needs no spec.
+// xlc inspect: print the contents of a model file as imported by xlc. Needs no spec.
 #include "Command.h"
 #include "MessageStream.h"
 #include "xlc/Inspect/Inspect.h"
@@ -13,7 +13,7 @@ constexpr const char *examples = R"(Examples:
   xlc inspect gpt2.onnx                            parameters, ties, dimensions, units, operators
   xlc inspect gpt2.onnx --dims sequence=1024       also FLOPs per sample
   xlc inspect t5.onnx --dims source=512,target=128
-  xlc inspect gpt2.onnx --init gpt2.safetensors    its parameters as PyTorch's state dict has them
+  xlc inspect gpt2.onnx --init gpt2.safetensors    with the parameters of PyTorch's state dict
   xlc inspect gpt2.onnx --json | jq .parameters    for scripts (keys: docs/InspectJson.md))";
 
 struct InspectCommandOptions {
@@ -58,7 +58,7 @@ int inspectModel(const InspectCommandOptions &options) {
 
 Command xlc::addInspectCommand(CLI::App &app) {
   auto options = std::make_shared<InspectCommandOptions>();
-  CLI::App *command = app.add_subcommand("inspect", "what is in a model file, and what xlc makes of it");
+  CLI::App *command = app.add_subcommand("inspect", "print the contents of a model file as imported by xlc");
   command->add_option("model", options->model, "the ONNX file")->required();
   command->add_option("--dims", options->dims, "sizes of symbolic dimensions: NAME=SIZE,NAME=SIZE")
       ->delimiter(',')

@@ -147,7 +147,7 @@ int runPlan(PlanOptions options) {
 
 Command xlc::addPlanCommand(CLI::App &app) {
   auto options = std::make_shared<PlanOptions>();
-  CLI::App *command = app.add_subcommand("plan", "what every rank will hold in memory, send and compute");
+  CLI::App *command = app.add_subcommand("plan", "print memory, communication and computation of every rank");
   options->addTo(*command);
   CLI::Option *json = command->add_flag("--json", options->json, "print JSON (keys: docs/PlanJson.md)");
   CLI::Option *stop =

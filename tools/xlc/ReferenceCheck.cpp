@@ -45,7 +45,7 @@ std::string tellMoved(const Judgement &judgement) {
   if (judgement.moved == 0)
     return "";
   return "; " + formatCount((int64_t)judgement.moved, "running average") +
-         (judgement.moved == 1 ? " begins at another value" : " begin at other values") + " than in PyTorch";
+         " not compared: other initial values than in PyTorch";
 }
 
 /// Bytes that a process may still take; none where the system does not say it.
@@ -233,7 +233,7 @@ private:
     if (!outcome)
       throw Obstacle(llvm::toString(outcome.takeError()));
     if (outcome->isLate)
-      throw Obstacle("the step was given up after " + formatSeconds(elapsed()) + ", --check-budget is " +
+      throw Obstacle("the step was stopped after " + formatSeconds(elapsed()) + ", --check-budget is " +
                      formatSeconds(seconds));
     observation.loss = outcome->loss;
   }
@@ -287,7 +287,7 @@ std::string tellUnmatched(const Reference &reference) {
 void CheckOptions::addTo(CLI::App &command) {
   command
       .add_option("--check-budget", seconds,
-                  "seconds that the comparison with the model's reference may take; reference: off leaves it out")
+                  "time limit in seconds of the comparison with the model's reference; reference: off skips it")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
 }
@@ -320,7 +320,7 @@ int xlc::checkReference(Session &session, const CheckOptions &options) {
     message.notes.push_back({.severity = Severity::Note,
                              .where = model,
                              .text = "xlc_export.export writes files that train as in PyTorch (docs/Export.md); "
-                                     "reference: off compiles this one as it is"});
+                                     "reference: off skips the comparison"});
     message.text += tellMoved(judgement) + tellUnmatched(*reference);
     diagnostics.report(message);
     return VerificationFailed;

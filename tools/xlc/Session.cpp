@@ -36,21 +36,21 @@ void CommonOptions::addTo(CLI::App &command) {
   command.add_option("model", model, "the ONNX file")->required();
   command
       .add_option("--spec", spec,
-                  "the YAML file that says how to train (keys: xlc docs spec); -: it is read from stdin")
+                  "the YAML file with the training configuration (keys: xlc docs spec); -: read from stdin")
       ->required();
   addBeside(command);
   command.add_option("--dump-phases", run.dumpDirectory, "write the IR after each phase into this folder");
 }
 
 void CommonOptions::addBeside(CLI::App &command) {
-  command
-      .add_option("--cpu", cpu, "processors that the program is made for (x86-64 levels; native: that of this machine)")
+  command.add_option("--cpu", cpu, "processors that the program runs on (x86-64 levels; native: that of this machine)")
       ->check(CLI::IsMember(getTargets().front().listChips()))
       ->capture_default_str();
-  command.add_option("--target", target, "what the program is made for, in place of the spec's `target`")
+  command.add_option("--target", target, "hardware that the program runs on; overrides the spec's `target`")
       ->check(CLI::IsMember(listTargets()));
-  command.add_flag("--no-raise", noRaise, "keep the model's small ops; recognise nothing");
-  command.add_flag("-v,--verbose", verbose, "say what Import undid and recognised; plan: every pipeline stage in full");
+  command.add_flag("--no-raise", noRaise, "keep the model's small ops; recognise no patterns");
+  command.add_flag("-v,--verbose", verbose,
+                   "report what Import reverted and recognised; plan: print every pipeline stage in full");
 }
 
 Session::Session(const CommonOptions &options)
@@ -77,7 +77,7 @@ std::optional<std::string> Session::chooseChip(const Spec &spec, const TargetRow
   if (!row.chipOf)
     return options.cpu;
   if (options.cpu != CommonOptions().cpu)
-    return refuse("target", "--cpu " + options.cpu + " is for target " + kTargetFacts[0].name + ", and this is for " +
+    return refuse("target", "--cpu " + options.cpu + " applies to target " + kTargetFacts[0].name + ", not to target " +
                                 spec.target);
   if (!spec.device)
     return row.listChips().front();
@@ -165,7 +165,7 @@ int Session::writeReproducer() {
   diagnostics.report(
       {.severity = Severity::Note,
        .where = options.model,
-       .text = ("this is a mistake in xlc; a report with the file '" + reproducerPath + "' helps to find it").str()});
+       .text = ("this is a bug in xlc; a report with the file '" + reproducerPath + "' helps to find it").str()});
   return Internal;
 }
 

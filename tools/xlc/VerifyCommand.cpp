@@ -22,7 +22,7 @@ constexpr const char *examples = R"(Examples:
   xlc verify mlp.onnx --spec zero3.yaml --steps 3 --seed 7
   xlc verify mlp.onnx --spec zero3.yaml --orders 20         in 20 other orders of the ranks' streams too
 
-The interpreter is slow; try small models or short sequences (dims). It says what it will cost before it starts.
+The interpreter is slow; try small models or short sequences (dims). It prints its cost before it starts.
 Exit code 4 when the two programs differ.)";
 
 struct ArithmeticName {
@@ -44,7 +44,7 @@ bool canRunKernels(const Target &target) {
   std::vector<std::string> missing = target.findMissingFeatures();
   if (!missing.empty())
     messages() << "xlc: error: kernels for " << target.chip() << " cannot run here, this CPU lacks " << missing.front()
-               << ": --cpu native does, or --no-kernels\n";
+               << ": use --cpu native or --no-kernels\n";
   return missing.empty();
 }
 
@@ -58,7 +58,7 @@ int verifyKernels(Session &session, const VerifyCommandOptions &options) {
   if (failed(report))
     return VerificationFailed;
   llvm::outs() << report->summary()
-               << "not compared: initial values, rows and learning rates as training has them, the driver\n";
+               << "not compared: initial values, rows and learning rates of training, the driver\n";
   return report->isEqual() ? Done : VerificationFailed;
 }
 
@@ -121,12 +121,12 @@ int runVerify(VerifyCommandOptions &options) {
   if (spec.precision.isMixed() && options.verify.arithmetic == interpret::Arithmetic::F32) {
     session.get().diagnostics.error(findPlace(spec, "precision").value_or(spec.path),
                                     "--arithmetic f32 would round to " + spec.precision.getName() +
-                                        " what the program that it compares with does not; field and f64 do not round");
+                                        ", and the unpartitioned program does not; use field or f64");
     return Rejected;
   }
   if (options.orders > 0 && module.getOps<exec::ProgramOp>().empty()) {
-    messages() << "xlc: error: --orders " << options.orders << " runs a program in other orders, which the phase "
-               << kPlanPhase << " makes; --stop-after " << options.run.stopAfter << " leaves none\n";
+    messages() << "xlc: error: --orders " << options.orders << " requires the program that phase " << kPlanPhase
+               << " creates; --stop-after " << options.run.stopAfter << " ends before it\n";
     return Rejected;
   }
   int64_t ranks = spec.ranks();
@@ -167,7 +167,7 @@ int runVerify(VerifyCommandOptions &options) {
 
 Command xlc::addVerifyCommand(CLI::App &app) {
   auto options = std::make_shared<VerifyCommandOptions>();
-  CLI::App *command = app.add_subcommand("verify", "compares the partitioned program with the unpartitioned one");
+  CLI::App *command = app.add_subcommand("verify", "compare the partitioned program with the unpartitioned one");
   options->addTo(*command);
   std::vector<std::string> names;
   for (const ArithmeticName &row : arithmetics)
@@ -179,19 +179,20 @@ Command xlc::addVerifyCommand(CLI::App &app) {
     if (phase.name == kPlanPhase)
       break;
   }
-  command->add_option("--stop-after", options->run.stopAfter, "compare what this phase leaves")
+  command->add_option("--stop-after", options->run.stopAfter, "compare the program after this phase")
       ->check(CLI::IsMember(phases));
-  command->add_option("--arithmetic", options->arithmetic, "what is computed with")
+  command->add_option("--arithmetic", options->arithmetic, "arithmetic of both programs")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
   command->add_option("--steps", options->verify.steps, "optimizer steps")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--seed", options->verify.seed, "of the random parameters and rows")->capture_default_str();
-  command->add_option("--orders", options->orders, "random orders of the ranks' streams to run too")
+  command->add_option("--seed", options->verify.seed, "seed of the random parameters and rows")->capture_default_str();
+  command->add_option("--orders", options->orders, "number of random orders of the ranks' streams to run as well")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  command->add_flag("--kernels,!--no-kernels", options->kernels, "run the compiled kernels too")->capture_default_str();
+  command->add_flag("--kernels,!--no-kernels", options->kernels, "also run the compiled kernels")
+      ->capture_default_str();
   command->footer(examples);
   return {command, [options] { return runVerify(*options); }};
 }

@@ -84,7 +84,7 @@ TEST_F(Judge, TakesWhatFloat32Explains) {
 TEST_F(Judge, ComparesAveragesThatBeginAlike) {
   reference.buffers.front().begin = seen.values[3].begin = print(draw(20));
   seen.values[3].value = print(scaled(draw(9), 1.001));
-  EXPECT_TRUE(hasNote({"'n.running_mean'", "another next value"}));
+  EXPECT_TRUE(hasNote({"'n.running_mean'", "different next value"}));
   seen.values[3].begin = print(draw(21)); // the exporter has moved it: the next value is another one, too
   Judgement made = run();
   EXPECT_FALSE(made.differs());
@@ -148,7 +148,7 @@ TEST_F(Judge, NamesALostTie) {
 
 TEST_F(Judge, NamesARunningAverage) {
   seen.values[3].value = print(draw(11));
-  EXPECT_TRUE(hasNote({"'n.running_mean'", "another next value"}));
+  EXPECT_TRUE(hasNote({"'n.running_mean'", "different next value"}));
 }
 
 TEST_F(Judge, NamesABufferThatIsNotChanged) {
@@ -168,9 +168,9 @@ TEST_F(Judge, SaysWhoseTheLossIs) {
   seen.loss = 2.1;
   EXPECT_TRUE(hasNote({"the loss is 2.1000000 here, 2.0000000 in PyTorch 2.15.0"}));
   reference.evaluator = "onnxruntime 1", reference.evaluatedLoss = 2.1;
-  EXPECT_TRUE(hasNote({"the exporter wrote another function"}));
+  EXPECT_TRUE(hasNote({"the exporter wrote a different function"}));
   reference.evaluatedLoss = 2;
-  EXPECT_TRUE(hasNote({"a mistake in xlc"}));
+  EXPECT_TRUE(hasNote({"a bug in xlc"}));
 }
 
 TEST_F(Judge, DoesNotJudgeOtherValues) {

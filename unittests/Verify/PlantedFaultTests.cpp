@@ -104,7 +104,7 @@ TEST(PlantedFault, ResultIsWrittenElsewhere) {
         auto call = findFirst<exec::CallOp>(module);
         call.getOutsMutable().assign(call.getIns()[0]);
       },
-      "changed byte 0 of the arena, which is not its to write");
+      "changed byte 0 of the arena, outside its results");
 }
 
 TEST(PlantedFault, MatrixIsTransposed) {
@@ -257,7 +257,7 @@ TEST(PlantedFault, AnotherBufferIsSent) {
       [](ModuleOp module) {
         findFirst<exec::SendOp>(module).setPlaceAttr(exec::PlaceAttr::get(module.getContext(), 1, 0, 0));
       },
-      "action 'receive 0 from 0', transfer: did not bring what was sent");
+      "action 'receive 0 from 0', transfer: did not deliver the data that was sent");
 }
 
 } // namespace

@@ -33,7 +33,7 @@ static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
     bool isOurs = library == plan::Library::NONE || library == plan::Library::Contract;
     if (!isOurs && runtime::deviceKernelsOf(*kernel).empty())
       return blame(Fault::User, module.emitError()) << "programs for GPUs have no " << plan::EnumNameLibrary(library)
-                                                    << " yet, which '" << kernel->name << "' is";
+                                                    << " yet, as '" << kernel->name << "' requires";
   }
   uint64_t mostSummed = 0;
   for (const auto &program : plan.programs)
@@ -44,7 +44,7 @@ static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
   if (mostSummed > (uint64_t)runtime::CombineParameters::mostSources)
     return blame(Fault::User, module.emitError())
            << "programs for GPUs add up terms of at most " << runtime::CombineParameters::mostSources
-           << " ranks in their order, and here " << mostSummed << " ranks have some: zero: {reduce: step} and "
+           << " ranks in rank order, but here " << mostSummed << " ranks have terms: zero: {reduce: step} and "
            << "precision: {reduce: fp32}, without runtime: {deterministic: true}, leave the sums to NCCL";
   return success();
 }

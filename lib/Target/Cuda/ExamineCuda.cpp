@@ -79,7 +79,7 @@ Part describeMissing(const runtime::LibraryFiles &missing) {
 
 Part describeFound(const Library &library, const OpenedLibrary &found) {
   std::string version = library.versionOf(found);
-  return {library.files.name, version.empty() ? "found, but it does not say its version" : version};
+  return {library.files.name, version.empty() ? "found, but its version is unknown" : version};
 }
 
 /// One GPU as the driver sees it. Whether programs can run on it.
@@ -98,7 +98,7 @@ bool examineDevice(const OpenedLibrary &driver, int index, std::vector<Part> &pa
                  attributeOf(&capability[0], majorOfCapability, device) == 0 &&
                  attributeOf(&capability[1], minorOfCapability, device) == 0;
   if (!isKnown)
-    return parts.push_back({"", "GPU " + std::to_string(index) + " does not say what it is"}), false;
+    return parts.push_back({"", "GPU " + std::to_string(index) + " cannot be identified"}), false;
   bool isEnough = capability[0] * 10 + capability[1] >= least;
   std::string lack = isEnough ? "" : llvm::formatv(": kernels need {0}.{1}", least / 10, least % 10).str();
   parts.push_back({"", llvm::formatv("{0}, {1:f1} GiB, compute capability {2}.{3}{4}", name, double(bytes) / (1 << 30),
