@@ -27,13 +27,13 @@ LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, Diagnostics
   StringRef model = cast<ModuleOp>(forward->getParentOp()).getName().value_or("the model");
   std::string where = model.str(), text;
   if (example.empty())
-    text = "there is nothing to train: the loss depends on no float initializer of the file; was it exported with "
-           "export_params=False?";
+    text = "there is nothing to train: the loss does not depend on a float initializer of the file; was it exported "
+           "with export_params=False?";
   else if (!place)
-    text = "there is nothing to train: all parameters are frozen, or the loss depends on none; trainable: [\"" +
-           example + "\"] would train one that the file freezes";
+    text = "there is nothing to train: all parameters are frozen, or the loss does not depend on them; trainable: [\"" +
+           example + "\"] would train a parameter that the file freezes";
   else
-    where = *place, text = "trainable trains nothing: no parameter is left by its patterns; [\"*\", \"!" + example +
+    where = *place, text = "trainable trains nothing: its patterns exclude every parameter; [\"*\", \"!" + example +
                            "\"] would train all but one";
   diagnostics.error(where, text);
   return failure();

@@ -36,7 +36,7 @@ void complainOfUnreached(func::FuncOp function, BlockArgument parameter, StringR
   message << "the loss does not depend on parameter '" << name << "'";
   if (Operation *barrier = findBarrier(parameter))
     message
-        << " but by way of " << barrier->getName().stripDialect() << " at '" << getSourceName(barrier)
+        << " except through " << barrier->getName().stripDialect() << " at '" << getSourceName(barrier)
         << "', which has no gradient. If the model passes one on there (w + (sign(w) - w).detach()), the exporter lost "
            "it: export with optimize=False or with xlc_export";
   message << "; exclude it with trainable: [\"*\", \"!" << name << "\"]";
@@ -89,7 +89,7 @@ private:
     for (StopGradientOp stop : function.front().getOps<StopGradientOp>()) {
       isFine = false;
       blame(Fault::Compiler, stop.emitError())
-          << "gate of Differentiate: gradients are taken, and no op may stop them any more";
+          << "gate of Differentiate: no op may stop gradients after they are computed";
     }
     return isFine;
   }

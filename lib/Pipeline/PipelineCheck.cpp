@@ -46,13 +46,13 @@ std::optional<std::string> findMissing(const PipelineSchedule &schedule, const P
       if (!expected.count(named))
         return who + ", which is not part of the step";
       if (schedule.rankOf(shape, slot.chunk) != int64_t(rank))
-        return who + ", which lies on rank " + std::to_string(schedule.rankOf(shape, slot.chunk));
+        return who + ", which belongs to rank " + std::to_string(schedule.rankOf(shape, slot.chunk));
       if (!seen.insert(named).second)
         return who + " twice";
     }
   for (const Named &slot : expected)
     if (!seen.count(slot))
-      return "nobody runs " + toString(slot);
+      return "no rank runs " + toString(slot);
   return std::nullopt;
 }
 
@@ -83,5 +83,5 @@ std::optional<std::string> xlc::findOrderError(const PipelineSchedule &schedule,
       waiting += (waiting.empty() ? "rank " : ", rank ") + std::to_string(rank) + " waits to run " +
                  toString({slot.kind, slot.chunk, slot.microBatch});
     }
-  return waiting.empty() ? std::nullopt : std::optional("cannot run to the end: " + waiting);
+  return waiting.empty() ? std::nullopt : std::optional("deadlock: " + waiting);
 }

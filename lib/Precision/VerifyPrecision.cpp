@@ -54,12 +54,12 @@ private:
   void verify(Operation *op) {
     for (Value result : op->getResults())
       if (isNarrow(result) && elementOf(result) != narrow)
-        complain(op) << "makes " << elementOf(result) << " where what is narrow is " << narrow;
+        complain(op) << "makes " << elementOf(result) << " where the narrow type is " << narrow;
     bool isProduct = getPrecisionClass(op) == PrecisionClass::Product;
     if (isProduct && elementOf(op->getOperand(0)) != narrow) // its other operands have the same type
       complain(op) << "multiplies " << elementOf(op->getOperand(0)) << "; operands of products are " << narrow;
     if (isa<CastOp>(op) && isNarrow(op->getResult(0)) && isStatistic(op->getOperand(0)))
-      complain(op) << "rounds a statistic, of which backward needs every bit";
+      complain(op) << "rounds a statistic, which backward needs unrounded";
   }
 
   /// Contributions add up as they are: one that was rounded before would be rounded once for each micro-batch and rank.
@@ -141,7 +141,7 @@ private:
       auto cast = dyn_cast_or_null<StochasticCastOp>(op);
       if (bool(cast) != stochastic || !isa_and_nonnull<CastOp, StochasticCastOp>(op))
         complain(op ? op : update) << "'" << name << "' is not rounded "
-                                   << (stochastic ? "stochastically" : "to nearest") << ", as the spec asks";
+                                   << (stochastic ? "stochastically" : "to nearest") << ", as set in the spec";
       if (!cast)
         continue;
       StringRef owner = parameter ? name : getOwnerOf(name);
@@ -149,7 +149,7 @@ private:
       if (!bits || findSubsequence(bits) != int64_t(runtime::hashName(owner)))
         complain(cast) << "'" << name << "' is rounded by random bits that are not those of '" << owner << "'";
       else if (!drawn.insert({owner, int64_t(cast.getDraw())}).second)
-        complain(cast) << "'" << name << "' is rounded by a draw that another value was rounded by";
+        complain(cast) << "'" << name << "' is rounded by the same draw as another value";
     }
   }
 
@@ -166,7 +166,7 @@ private:
               return operand.hasOneUse() && operand.getDefiningOp() && operand.getDefiningOp()->hasAttr(kSeed);
             });
         if (!multiplies)
-          complain(user) << "uses the loss scale; what it multiplies is backward's first gradient alone";
+          complain(user) << "uses the loss scale; it may multiply only backward's first gradient";
         ++scaled;
       }
     });

@@ -11,7 +11,7 @@ using namespace xlc;
 
 namespace {
 
-/// "causal, window 16, mask [8, 1, 1, 32], dropout 0.1, 2 heads to a key".
+/// "causal, window 16, mask [8, 1, 1, 32], dropout 0.1, 2 heads per key".
 std::string describe(graph::AttentionOp op) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -31,7 +31,7 @@ std::string describe(graph::AttentionOp op) {
   int64_t heads = cast<RankedTensorType>(op.getQ().getType()).getDimSize(2);
   int64_t groups = cast<RankedTensorType>(op.getK().getType()).getDimSize(2);
   if (heads != groups)
-    say() << heads / groups << " heads to a key";
+    say() << heads / groups << " heads per key";
   return text.empty() ? "no mask" : text;
 }
 
@@ -83,7 +83,7 @@ void xlc::noteRaised(func::FuncOp forward, raw_ostream &notes) {
     auto type = cast<RankedTensorType>(softmax.getType());
     int64_t bytes = graph::getByteSize(type);
     notes << "not raised: " << count(kind.number, "attention") << " at '" << graph::getSourceName(softmax) << "'"
-          << (kind.number > 1 ? " and alike" : "") << ": " << kind.first.reason << "; the probabilities [";
+          << (kind.number > 1 ? " and others like it" : "") << ": " << kind.first.reason << "; the probabilities [";
     llvm::interleaveComma(type.getShape(), notes);
     notes << "] are kept for backward: " << formatBytes(bytes);
     if (kind.number > 1)

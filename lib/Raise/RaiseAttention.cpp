@@ -271,7 +271,7 @@ private:
 
   /// Its place among the values that are read is behind the masks: the factors are known then.
   bool readDropout() {
-    return !dropout || dropout->read(scores) || fail("its dropout draws no numbers row by row of the scores");
+    return !dropout || dropout->read(scores) || fail("its dropout does not draw numbers for each row of the scores");
   }
 
   MaskMemory &memory;

@@ -33,5 +33,5 @@ std::optional<std::string> xlc::findDeadlock(const std::vector<std::vector<Rende
     if (const Rendezvous *rendezvous = current(rank))
       waiting +=
           (waiting.empty() ? "rank " : ", rank ") + std::to_string(rank) + " waits for '" + rendezvous->name + "'";
-  return waiting.empty() ? std::nullopt : std::optional("cannot run to the end: " + waiting);
+  return waiting.empty() ? std::nullopt : std::optional("deadlock: " + waiting);
 }

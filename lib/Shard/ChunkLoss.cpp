@@ -130,7 +130,7 @@ LogicalResult Head::collectBack(Value value) {
       if (failed(collectBack(operand)))
         return failure();
   } else {
-    return refuse(op, "stands between the last product and the loss");
+    return refuse(op, "is between the last product and the loss");
   }
   members.insert(op);
   return success();
@@ -227,7 +227,7 @@ LogicalResult Head::findLate() {
       continue;
     bool follows = llvm::is_contained(followers, op);
     if (follows || llvm::any_of(op->getOperands(), [&](Value x) { return members.contains(x.getDefiningOp()); }))
-      return refuse(op, "is made of the loss, which is made of it");
+      return refuse(op, "depends on one part of the loss and is used by another");
     if (backward->isBeforeInBlock(op) && late.insert(op))
       llvm::append_range(work, op->getOperands());
   }
@@ -364,6 +364,6 @@ shard::LossRows shard::findLossRows(ModuleOp module) {
     else
       found.obstacle = head.obstacle;
   if (found.rows == 0 && found.obstacle.empty())
-    found.obstacle = "the loss is no cross-entropy of logits";
+    found.obstacle = "loss.chunk requires a cross-entropy loss over logits";
   return found;
 }

@@ -54,14 +54,14 @@ private:
   }
 
   void complainOutdone(const LayoutPin &pin, const LayoutPin &later, bool isOneOfSeveral) {
-    std::string others = isOneOfSeveral ? "others below decide all that it matches"
-                                        : llvm::formatv("'{0}' below, which matches the same, dimension {1}",
+    std::string others = isOneOfSeveral ? "later patterns override all of its matches"
+                                        : llvm::formatv("the later '{0}', with the same matches, dimension {1}",
                                                         later.pattern, later.dimensions.front())
                                               .str();
     complain(
         pin,
         llvm::formatv("layout splits dimension {0} of '{1}', and {2}", pin.dimensions.front(), pin.pattern, others),
-        "the last that matches decides, and this one never does; without it nothing would change");
+        "the last match decides, and this pattern never does; remove it");
   }
 
   bool checkDimension(const LayoutPin &pin, BlockArgument parameter, StringRef name) {
@@ -92,7 +92,7 @@ private:
     for (auto [dim, size] : llvm::enumerate(shape))
       if (size % options.tp == 0)
         text += llvm::formatv("{0}dimension {1}, which is {2}", text.empty() ? "" : ", or ", dim, size);
-    return text.empty() ? "tp divides no dimension of it" : text + ", would do";
+    return text.empty() ? "tp divides no dimension of it" : text + ", would work";
   }
 
   /// The nearest name; behind a leading star the nearest end of one.

@@ -78,8 +78,7 @@ uint64_t RankStates::uniformOf(Operation *op, unsigned result) {
 
 LogicalResult RankStates::inferMask(SelectOp select, States &results) {
   if (of(select.getCondition()).kind != State::Kind::Index || of(select.getB()).uniform != kAllDimensions)
-    return select.emitOpError(
-        "gate of Shard: what a rank looked up among its rows is not masked by whether it has them");
+    return select.emitOpError("gate of Shard: a lookup in a rank's rows is not masked by whether the rank has them");
   results[0].layout = Layout::partial();
   return success();
 }
@@ -112,7 +111,7 @@ LogicalResult RankStates::inferPieces(Operation *op, States &results) {
       return success();
     }
   }
-  return op->emitOpError("gate of Shard: is given pieces that do not belong together");
+  return op->emitOpError("gate of Shard: has operands with pieces that do not match");
 }
 
 bool RankStates::agrees(Operation *op, const Spread &found) {
@@ -161,5 +160,5 @@ std::optional<bool> RankStates::isLinear(Operation *op) {
 }
 
 LogicalResult RankStates::refusePartial(Operation *op) {
-  return op->emitOpError("gate of Shard: uses a partial sum as if it were whole");
+  return op->emitOpError("gate of Shard: uses a partial sum as a whole one");
 }

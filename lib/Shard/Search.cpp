@@ -207,8 +207,9 @@ private:
 
   /// No way was found; the first pin of its matrices has a part in that.
   void refuse(const Instance &instance) {
-    std::string text = llvm::formatv("tp = {0}: the matrices of unit '{1}' cannot all be split and stay where they are",
-                                     options.tp, instance.unit.getClassName().getValue());
+    std::string text =
+        llvm::formatv("tp = {0}: the matrices of unit '{1}' cannot all be split without moving their elements",
+                      options.tp, instance.unit.getClassName().getValue());
     auto pin = llvm::find_if(instance.matrices, [&](const Matrix &m) { return pinned.lookup(m.parameter); });
     if (pin == instance.matrices.end()) {
       diagnostics.report(makeMessage(options, text));
@@ -216,7 +217,7 @@ private:
     }
     const LayoutPin &row = *pinned.lookup(pin->parameter);
     Message message = makeMessage(options, text, row);
-    addNote(message, llvm::formatv("of '{0}' layout leaves dimension {1} only", nameOf(function, pin->parameter),
+    addNote(message, llvm::formatv("for '{0}' layout allows only dimension {1}", nameOf(function, pin->parameter),
                                    row.dimensions.front()));
     diagnostics.report(message);
   }

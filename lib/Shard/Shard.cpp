@@ -37,7 +37,7 @@ std::optional<bool> splitsSequence(const SequenceFinding &finding, const ShardOp
     return false;
   if (finding.hasSequence && !finding.op)
     return true;
-  std::string reason = "the model has no attention, whose queries would be the sequence";
+  std::string reason = "the model has no attention, whose queries define the sequence";
   if (finding.op)
     reason = llvm::formatv("tp = {0} does not divide the sequence, which is {1}", options.tp, finding.indivisible);
   if (!options.sequenceParallel && !finding.op)

@@ -215,7 +215,7 @@ private:
       return op->emitError() << "gate of Shard: " << place.what << (state.isPartial() ? " is" : " is not")
                              << " a partial sum, and " << (place.partial ? "is" : "is not") << " declared as one";
     if (!isSameCut(shapeOf(value), state.layout, place.wanted.layout))
-      return op->emitError() << "gate of Shard: " << place.what << " is not cut as its parameter is";
+      return op->emitError() << "gate of Shard: " << place.what << " is not split as its parameter is";
     return success();
   }
 
@@ -228,7 +228,7 @@ private:
     if (op.getKind() == dist::Reduction::max && state.kind == State::Kind::Max)
       return success();
     if (op.getKind() == dist::Reduction::max || !state.isPartial())
-      return op.emitOpError("gate of Shard: is given what is not partial: every rank would count it again");
+      return op.emitOpError("gate of Shard: has an operand that is not partial: every rank would count it again");
     if (op.getGroup() != dist::GroupAttr::tensorParallel(op.getContext(), tp / state.parts()))
       return op.emitOpError() << "gate of Shard: sums over " << op.getGroup() << ", which are not the ranks that hold "
                               << "terms of one sum";
@@ -242,7 +242,7 @@ private:
     Layout layout = Layout::split(op.getDim(), op.getOuter(), state.parts());
     if (!state.isPiece() || state.isPartial() || !isSameCut(shapeOf(op.getX()), layout, state.layout) || parts < 1 ||
         !isPartsGroup(op.getGroup(), state.parts(), parts))
-      return op.emitOpError("gate of Shard: gathers what is not cut into pieces this way");
+      return op.emitOpError("gate of Shard: gathers a value that is not split this way");
     results[0] = State::of(Layout::split(op.getDim(), op.getOuter(), parts));
     return success();
   }
@@ -252,7 +252,7 @@ private:
     Layout layout = Layout::split(op.getFrom(), op.getFromOuter(), state.parts());
     if (!state.isPiece() || state.isPartial() || !isSameCut(shapeOf(op.getX()), layout, state.layout) ||
         !isPartsGroup(op.getGroup(), state.parts()))
-      return op.emitOpError("gate of Shard: turns what is not cut into pieces this way");
+      return op.emitOpError("gate of Shard: exchanges a value that is not split this way");
     results[0] = State::of(Layout::split(op.getTo(), op.getToOuter(), state.parts()));
     return success();
   }
@@ -260,7 +260,7 @@ private:
   LogicalResult inferOp(dist::ReduceScatterOp op, SmallVectorImpl<State> &results) {
     State state = of(op.getX());
     if (!state.isPartial() || !isPartsGroup(op.getGroup(), tp, state.parts()))
-      return op.emitOpError("gate of Shard: reduces what is not partial over these ranks");
+      return op.emitOpError("gate of Shard: reduces a value that is not partial over these ranks");
     results[0] = State::of(Layout::split(op.getDim(), op.getOuter(), tp));
     return success();
   }
@@ -289,7 +289,7 @@ private:
         return failure();
       }
       if (name && !state.isZero && isPartial.try_emplace(name, state.isPartial()).first->second != state.isPartial())
-        return function.emitError() << "gate of Shard: of the contributions to " << place.what
+        return function.emitError() << "gate of Shard: among the contributions to " << place.what
                                     << " some are partial sums and some are not";
     }
     return success();

@@ -21,7 +21,7 @@ namespace {
 /// A parameter is split, and the op needs it whole.
 Message neededWhole(const Problem &problem, const ShardOptions &options, Operation *op) {
   auto say = [](StringRef by, StringRef what) {
-    return llvm::formatv("{0} splits {1}, which is needed whole, and would have to be gathered", by, what).str();
+    return llvm::formatv("{0} splits {1}, which is needed whole and would have to be gathered", by, what).str();
   };
   std::string what = "a parameter";
   const LayoutPin *decides = nullptr;
@@ -40,7 +40,7 @@ Message neededWhole(const Problem &problem, const ShardOptions &options, Operati
                             : makeMessage(options, say("tp = " + std::to_string(options.tp), what));
   addNode(message, options, op, "it is needed by node");
   if (decides)
-    addNote(message, "where layout does not name it, it is whole on every rank");
+    addNote(message, "without an entry in layout it is whole on every rank");
   return message;
 }
 
@@ -133,16 +133,15 @@ private:
   void report() {
     Message message =
         makeMessage(options,
-                    llvm::formatv("tp = {0} would cut what '{1}' is given into pieces that cannot be "
-                                  "proven to belong together: every rank does all of it, and exchanges more",
+                    llvm::formatv("tp = {0} would split the operands of '{1}' into pieces that cannot be proven to "
+                                  "match: every rank computes all of it, with more communication",
                                   options.tp, first->getName()),
                     Severity::Warning);
     addNode(message, options, first, "it is needed by node");
-    addNote(message, llvm::formatv("operations that are whole on every rank for that: {0}", problem.whole.size()));
+    addNote(message, llvm::formatv("operations that are therefore whole on every rank: {0}", problem.whole.size()));
     if (!kept.empty())
-      addNote(message,
-              llvm::formatv("parameters that are whole on every rank for that: {0}, of which the first is '{1}'",
-                            kept.size(), kept.front()));
+      addNote(message, llvm::formatv("parameters that are therefore whole on every rank: {0}, the first is '{1}'",
+                                     kept.size(), kept.front()));
     diagnostics.report(message);
   }
 

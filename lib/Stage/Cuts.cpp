@@ -37,7 +37,7 @@ public:
         return refuseUnknown(name);
       if (before && !before->isBeforeInBlock(op))
         return refuse("pipeline.cuts", before == op ? "'" + nameBefore + "' and '" + name + "' cut at the same place"
-                                                    : "'" + nameBefore + "' does not stand before '" + name +
+                                                    : "'" + nameBefore + "' does not precede '" + name +
                                                           "' in the model, as it does in pipeline.cuts");
       if (!op->getNextNode() || isa<func::ReturnOp>(op->getNextNode()))
         return refuse("pipeline.cuts", "nothing comes after '" + Twine(name) + "', so the last stage would be empty");
@@ -61,7 +61,8 @@ private:
     for (auto &[other, op] : last)
       known.push_back(other.getValue());
     std::optional<StringRef> nearest = findNearest(name, known);
-    return refuse("pipeline.cuts", "pipeline.cuts names '" + name + "', which is no tensor or node that is computed" +
+    return refuse("pipeline.cuts", "pipeline.cuts names '" + name +
+                                       "', which is not the name of a computed tensor or node" +
                                        (nearest ? "; did you mean '" + *nearest + "'?" : Twine()).str());
   }
 
@@ -114,8 +115,8 @@ static std::string adviseStages(const Spec &spec, int64_t units) {
   else if (spec.chunksPerRank() > 1 && units > 1)
     advice.push_back("schedule 1f1b with pp of at most " + std::to_string(units));
   if (advice.empty())
-    return "pipeline.cuts inside of units would do";
-  return llvm::join(advice, " or ") + " would do, or pipeline.cuts inside of units";
+    return "pipeline.cuts inside of units would work";
+  return llvm::join(advice, " or ") + " would work, or pipeline.cuts inside of units";
 }
 
 LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
@@ -156,6 +157,6 @@ LogicalResult xlc::checkCuts(ModuleOp module, const Spec &spec, Diagnostics &dia
     if (!present.contains(unit))
       return Cuts(function, spec, diagnostics)
           .refuse("pipeline.cuts", "with tp = " + Twine(spec.tp) + " nothing is computed just before the cut at '" +
-                                       spec.pipeline.cuts[number] + "'; a cut at another tensor would do");
+                                       spec.pipeline.cuts[number] + "'; cut at another tensor");
   return success();
 }

@@ -16,7 +16,7 @@ func.func @micro_batch(%v: tensor<2xf32> {graph.param = "v", graph.frozen}, %w: 
 // -----
 
 // What has no gradient stands between: a straight-through value that was lost.
-// expected-error @+1 {{the loss does not depend on parameter 'w' but by way of sign at 'quantise', which has no gradient. If the model passes one on there (w + (sign(w) - w).detach()), the exporter lost it: export with optimize=False or with xlc_export; exclude it with trainable: ["*", "!w"]}}
+// expected-error @+1 {{the loss does not depend on parameter 'w' except through sign at 'quantise', which has no gradient. If the model passes one on there (w + (sign(w) - w).detach()), the exporter lost it: export with optimize=False or with xlc_export; exclude it with trainable: ["*", "!w"]}}
 func.func @micro_batch(%w: tensor<f32> {graph.param = "w"}) -> tensor<f32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %w {graph.role = #graph.role<F>} : tensor<f32>
   %1 = graph.sign %0 {graph.role = #graph.role<F>} : tensor<f32> loc("quantise")
@@ -34,7 +34,7 @@ func.func @micro_batch(%x: tensor<f32> {graph.input = "x"}) -> tensor<f32> attri
 // -----
 
 func.func @micro_batch(%x: tensor<f32> {graph.input = "x"}) -> tensor<f32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Differentiate: gradients are taken, and no op may stop them any more}}
+  // expected-error @+1 {{gate of Differentiate: no op may stop gradients after they are computed}}
   %0 = graph.stop_gradient %x {graph.role = #graph.role<F>} : tensor<f32>
   return %0 : tensor<f32>
 }

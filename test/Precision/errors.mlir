@@ -9,7 +9,7 @@ func.func @micro_batch(%a: tensor<2x2xf32>) attributes {graph.entry = #graph.pur
 
 // -----
 func.func @micro_batch(%a: tensor<2xf32>) attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Precision: makes 'f16' where what is narrow is 'bf16'}}
+  // expected-error @+1 {{gate of Precision: makes 'f16' where the narrow type is 'bf16'}}
   %0 = graph.cast %a : tensor<2xf32> -> tensor<2xf16>
   return
 }
@@ -18,7 +18,7 @@ func.func @micro_batch(%a: tensor<2xf32>) attributes {graph.entry = #graph.purpo
 // A log-sum-exp that is rounded.
 func.func @micro_batch(%logits: tensor<2x4xf32>, %labels: tensor<2xi64>) attributes {graph.entry = #graph.purpose<train>} {
   %sum, %count, %lse = graph.cross_entropy %logits, %labels : (tensor<2x4xf32>, tensor<2xi64>) -> (tensor<f32>, tensor<i64>, tensor<2xf32>)
-  // expected-error @+1 {{gate of Precision: rounds a statistic, of which backward needs every bit}}
+  // expected-error @+1 {{gate of Precision: rounds a statistic, which backward needs unrounded}}
   %0 = graph.cast %lse : tensor<2xf32> -> tensor<2xbf16>
   return
 }
@@ -57,7 +57,7 @@ func.func @micro_batch(%one: tensor<f32>) attributes {graph.entry = #graph.purpo
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
   %scale = graph.step_number loss_scale : tensor<f32>
   %scaled = graph.mul %seed, %scale : tensor<f32>
-  // expected-error @+1 {{gate of Precision: uses the loss scale; what it multiplies is backward's first gradient alone}}
+  // expected-error @+1 {{gate of Precision: uses the loss scale; it may multiply only backward's first gradient}}
   %twice = graph.mul %scaled, %scale : tensor<f32>
   return
 }
@@ -71,7 +71,7 @@ func.func @micro_batch(%one: tensor<f32>) -> (tensor<f32> {graph.grad = "w"}) at
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
   %scale = graph.step_number loss_scale : tensor<f32>
   %scaled = graph.mul %seed, %scale : tensor<f32>
-  // expected-error @+1 {{gate of Precision: uses the loss scale; what it multiplies is backward's first gradient alone}}
+  // expected-error @+1 {{gate of Precision: uses the loss scale; it may multiply only backward's first gradient}}
   %unscaled = graph.div %scaled, %scale : tensor<f32>
   return %unscaled : tensor<f32>
 }

@@ -8,11 +8,11 @@
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="narrow-states stochastic" --xlc-insert-casts --xlc-verify-precision="narrow-states stochastic" | FileCheck %s --check-prefix=MOVING
 // RUN: not xlc-opt %s --split-input-file --xlc-narrow-update="masterless" --xlc-insert-casts --xlc-verify-precision="masterless stochastic" 2>&1 | FileCheck %s --check-prefix=NEAREST
 // RUN: not xlc-opt %s --split-input-file --xlc-narrow-update="masterless stochastic" --xlc-insert-casts --xlc-verify-precision="masterless" 2>&1 | FileCheck %s --check-prefix=DRAWN
-// NEAREST: error: gate of Precision: 'w' is not rounded stochastically, as the spec asks
-// DRAWN: error: gate of Precision: 'w' is not rounded to nearest, as the spec asks
+// NEAREST: error: gate of Precision: 'w' is not rounded stochastically, as set in the spec
+// DRAWN: error: gate of Precision: 'w' is not rounded to nearest, as set in the spec
 // Each value has a draw of its own.
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/draw 1/draw 0/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=TWICE
-// TWICE: error: gate of Precision: 'w/momentum' is rounded by a draw that another value was rounded by
+// TWICE: error: gate of Precision: 'w/momentum' is rounded by the same draw as another value
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/dense<-5808553574619024987>/dense<-5808541479991114666>/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: gate of Precision: 'b' is rounded by random bits that are not those of 'b'
 // The gate knows what was asked for, and refuses what was not.

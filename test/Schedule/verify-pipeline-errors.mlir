@@ -326,7 +326,7 @@ sched.timeline @train_1 stage 1 micro_batches 1 {
 
 // Each waits for the other: the actions are named.
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
-// expected-error @+1 {{cannot run to the end: rank 0 waits for 'all_reduce_scalars', rank 1 waits for 'message 0 from stage 0 to 1, micro-batch 0'}}
+// expected-error @+1 {{deadlock: rank 0 waits for 'all_reduce_scalars', rank 1 waits for 'message 0 from stage 0 to 1, micro-batch 0'}}
 sched.timeline @train_0 stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
   sched.zero_scalars ["@loss_sum"]

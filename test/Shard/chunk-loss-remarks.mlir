@@ -70,7 +70,7 @@ func.func @micro_batch(%w: tensor<9x8xf32> {graph.param = "w"}, %x: tensor<6x8xf
     -> (tensor<f32>) attributes {graph.entry = #graph.purpose<train>} {
   %y = graph.contract "ay,zy->az" %x, %w : (tensor<6x8xf32>, tensor<9x8xf32>) -> tensor<6x9xf32>
   %z = graph.softmax %y : tensor<6x9xf32>
-  // expected-remark @below {{its rows cannot be cut into chunks: 'graph.softmax' stands between the last product and the loss}}
+  // expected-remark @below {{its rows cannot be cut into chunks: 'graph.softmax' is between the last product and the loss}}
   %sum, %count, %lse = graph.cross_entropy %z, %labels : (tensor<6x9xf32>, tensor<6xi64>) -> (tensor<f32>, tensor<i64>, tensor<6xf64>)
   %d = graph.cross_entropy_backward %z, %labels, %lse, %seed : (tensor<6x9xf32>, tensor<6xi64>, tensor<6xf64>, tensor<f32>) -> tensor<6x9xf32>
   return %sum : tensor<f32>
@@ -159,7 +159,7 @@ func.func @micro_batch(%w: tensor<9x8xf32> {graph.param = "w"}, %x: tensor<6x8xf
 func.func @micro_batch(%w: tensor<9x8xf32> {graph.param = "w"}, %x: tensor<6x8xf32> {graph.input = "x"}, %labels: tensor<6xi64> {graph.input = "labels"}, %seed: tensor<f32>)
     -> (tensor<f32>) attributes {graph.entry = #graph.purpose<train>} {
   %y = graph.contract "ay,zy->az" %x, %w : (tensor<6x8xf32>, tensor<9x8xf32>) -> tensor<6x9xf32>
-  // expected-remark @below {{its rows cannot be cut into chunks: 'graph.exp' is made of the loss, which is made of it}}
+  // expected-remark @below {{its rows cannot be cut into chunks: 'graph.exp' depends on one part of the loss and is used by another}}
   %sum, %count, %lse = graph.cross_entropy %y, %labels : (tensor<6x9xf32>, tensor<6xi64>) -> (tensor<f32>, tensor<i64>, tensor<6xf64>)
   %e = graph.exp %sum {graph.role = #graph.role<F>} : tensor<f32>
   %d = graph.cross_entropy_backward %y, %labels, %lse, %e : (tensor<6x9xf32>, tensor<6xi64>, tensor<6xf64>, tensor<f32>) -> tensor<6x9xf32>

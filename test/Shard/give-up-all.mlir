@@ -4,11 +4,11 @@
 // RUN: FileCheck %s --check-prefix=SAID < %t.said
 // RUN: not xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition --xlc-verify-sharded 2>&1 | FileCheck %s --check-prefix=GATE
 
-// SAID: warning: tp = 2 would cut what 'graph.broadcast' is given
-// SAID: note: operations that are whole on every rank for that: 4
-// SAID: note: parameters that are whole on every rank for that: 2, of which the first is 'w'
+// SAID: warning: tp = 2 would split the operands of 'graph.broadcast'
+// SAID: note: operations that are therefore whole on every rank: 4
+// SAID: note: parameters that are therefore whole on every rank: 2, the first is 'w'
 // CHECK-NOT: dist.layout
-// GATE: gate of Shard: says that it repeats a piece of what it does not repeat
+// GATE: gate of Shard: declares the repetition of a piece that it does not repeat
 #F = #graph.role<F>
 #u0 = #graph.unit<"layer", 0>
 #u1 = #graph.unit<"layer", 1>

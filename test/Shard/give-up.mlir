@@ -3,8 +3,8 @@
 // RUN: xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition --xlc-verify-sharded --split-input-file 2> %t.said | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID < %t.said
 
-// SAID: warning: tp = 2 would cut what 'graph.reshape' is given into pieces that cannot be proven to belong together: every rank does all of it, and exchanges more
-// SAID: note: operations that are whole on every rank for that: 2
+// SAID: warning: tp = 2 would split the operands of 'graph.reshape' into pieces that cannot be proven to match: every rank computes all of it, with more communication
+// SAID: note: operations that are therefore whole on every rank: 2
 // SAID-NOT: note:
 // CHECK-LABEL: func.func @micro_batch
 // CHECK: %[[A:.*]] = graph.contract {{.*}} -> tensor<2x2xf32>
@@ -29,9 +29,9 @@ func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "
 // -----
 
 // An op that reads a matrix: the matrix is whole on every rank.
-// SAID: warning: tp = 2 would cut what 'graph.reshape' is given
-// SAID: note: operations that are whole on every rank for that: 1
-// SAID: note: parameters that are whole on every rank for that: 1, of which the first is 'w'
+// SAID: warning: tp = 2 would split the operands of 'graph.reshape'
+// SAID: note: operations that are therefore whole on every rank: 1
+// SAID: note: parameters that are therefore whole on every rank: 1, the first is 'w'
 // CHECK-LABEL: func.func @micro_batch
 // CHECK-SAME: tensor<4x4xf32> {graph.param = "w"}
 // CHECK-SAME: dist.layout = {{.*}} graph.param = "v"

@@ -13,7 +13,7 @@ func.func @micro_batch() attributes {graph.entry = #graph.purpose<train>} {
 // A matrix whose rows and columns are both needed whole.
 #unit = #graph.unit<"layer", 1>
 #F = #graph.role<F>
-// expected-error @+1 {{tp = 2: the matrices of unit 'layer' cannot all be split and stay where they are}}
+// expected-error @+1 {{tp = 2: the matrices of unit 'layer' cannot all be split without moving their elements}}
 module {
   func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "w"}) -> tensor<2x4xf32> attributes {graph.entry = #graph.purpose<train>} {
     %0 = graph.softmax %w {graph.unit = #unit, graph.role = #F} : tensor<4x4xf32>

@@ -111,18 +111,17 @@ TEST(PipelineCheck, SaysWhatIsWrong) {
   EXPECT_EQ(errorOf(broken), "rank 1 runs F of chunk 1 for micro-batch 0 twice");
   broken = order;
   broken[1].pop_back();
-  EXPECT_EQ(errorOf(broken), "nobody runs B of chunk 1 for micro-batch 0");
+  EXPECT_EQ(errorOf(broken), "no rank runs B of chunk 1 for micro-batch 0");
   broken = order;
   std::swap(broken[0], broken[1]);
-  EXPECT_EQ(errorOf(broken), "rank 0 runs F of chunk 1 for micro-batch 0, which lies on rank 1");
+  EXPECT_EQ(errorOf(broken), "rank 0 runs F of chunk 1 for micro-batch 0, which belongs to rank 1");
   broken = order;
   broken[0].push_back({SlotKind::F, 0, 1});
   EXPECT_EQ(errorOf(broken), "rank 0 runs F of chunk 0 for micro-batch 1, which is not part of the step");
   broken = order;
   std::swap(broken[0][0], broken[0][1]);
-  EXPECT_EQ(errorOf(broken),
-            "cannot run to the end: rank 0 waits to run B of chunk 0 for micro-batch 0, rank 1 waits to "
-            "run F of chunk 1 for micro-batch 0");
+  EXPECT_EQ(errorOf(broken), "deadlock: rank 0 waits to run B of chunk 0 for micro-batch 0, rank 1 waits to "
+                             "run F of chunk 1 for micro-batch 0");
 }
 
 TEST(Pipeline, SaysWhatAScheduleNeeds) {
@@ -130,9 +129,9 @@ TEST(Pipeline, SaysWhatAScheduleNeeds) {
     return findMisfit(*findPipelineSchedule(name), shape).value_or("none");
   };
   EXPECT_EQ(misfit("interleaved", {4, 2, 6}),
-            "schedule interleaved needs a number of micro-batches that pp = 4 divides, not 6; 4 or 8 would do");
+            "schedule interleaved needs a number of micro-batches that pp = 4 divides, not 6; 4 or 8 would work");
   EXPECT_EQ(misfit("interleaved", {4, 2, 2}),
-            "schedule interleaved needs a number of micro-batches that pp = 4 divides, not 2; 4 would do");
+            "schedule interleaved needs a number of micro-batches that pp = 4 divides, not 2; 4 would work");
   EXPECT_EQ(misfit("interleaved", {4, 1, 4}), "schedule interleaved needs 2 or more chunks per rank, not 1");
   EXPECT_EQ(misfit("zb-v", {4, 3, 4}), "schedule zb-v needs 2 chunks per rank, not 3");
   EXPECT_EQ(misfit("zb-v", {4, 1, 4}), "schedule zb-v needs 2 chunks per rank, not 1");

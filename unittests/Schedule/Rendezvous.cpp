@@ -72,11 +72,11 @@ TEST(FindDeadlock, AgreesWithSearchOnEveryTimelineOfThreeRanks) {
 TEST(FindDeadlock, RanksThatReduceInDifferentOrdersWaitForEachOther) {
   EXPECT_FALSE(findDeadlock({{all, other}, {all, other}}));
   EXPECT_EQ(findDeadlock({{all, other}, {other, all}}),
-            "cannot run to the end: rank 0 waits for 'all_reduce b0', rank 1 waits for 'all_reduce b1'");
+            "deadlock: rank 0 waits for 'all_reduce b0', rank 1 waits for 'all_reduce b1'");
 }
 
 TEST(FindDeadlock, ARankThatDoesNotComeLeavesTheOthersWaiting) {
-  EXPECT_EQ(findDeadlock({{all, other}, {all}}), "cannot run to the end: rank 0 waits for 'all_reduce b1'");
+  EXPECT_EQ(findDeadlock({{all, other}, {all}}), "deadlock: rank 0 waits for 'all_reduce b1'");
 }
 
 TEST(FindDeadlock, GroupsThatShareNoRankGoOnByThemselves) {
