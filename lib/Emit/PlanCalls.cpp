@@ -188,7 +188,7 @@ private:
         return std::move(result);
       }
     }
-    return call.emitError() << "no library call does '" << kernel.getName() << "' on these layouts";
+    return call.emitError() << "no library call computes '" << kernel.getName() << "' on these layouts";
   }
 
   SymbolTable symbols;

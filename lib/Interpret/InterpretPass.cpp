@@ -98,7 +98,7 @@ struct InterpretPass : interpret::impl::InterpretPassBase<InterpretPass> {
                    .Case("field", interpretFunction<Field>)
                    .Default(nullptr);
     if (!run) {
-      getOperation().emitError() << "arithmetic is f64, f32 or field, not '" << arithmetic << "'";
+      getOperation().emitError() << "arithmetic must be f64, f32 or field, not '" << arithmetic << "'";
       return signalPassFailure();
     }
     bool isFound = false;

@@ -190,9 +190,9 @@ private:
   LogicalResult emitChunks(int64_t rows, int64_t size, const RowResults &which) {
     int64_t chunks = which.perColumn.front()->shape.front(), perChunk = rows / chunks;
     if (llvm::any_of(which.perColumn, [&](const Result *sum) { return sum->shape.front() != chunks; }))
-      return kernel.emitError("its columns are summed over chunks that differ");
+      return kernel.emitError("the chunks of its column sums differ");
     if (!mapping.keepsRow(size))
-      return kernel.emitError() << "nobody keeps rows of " << size << " elements, whose columns are to be summed";
+      return kernel.emitError() << "column sums over rows of " << size << " elements exceed the row buffer";
     mapping.forRows(e, chunks, size, [&](const Index &chunk) {
       ColumnSums columns(e, mapping, size, which.perColumn);
       SmallVector<Value> sums = columns.begin();
@@ -260,7 +260,7 @@ LogicalResult lower::emitKernel(ModuleOp target, StringRef name, const KernelReq
   for (Operation &op : kernel.front().without_terminator())
     if (!findElementRule(op.getName().getStringRef()))
       return op.emitError() << "'" << op.getName().getStringRef() << "' has no row in the lowering table, so it "
-                            << "cannot stand in a generated kernel";
+                            << "cannot be part of a generated kernel";
   for (auto constant : kernel.getOps<graph::ConstantOp>())
     if (!isa<DenseElementsAttr>(constant.getValue()))
       return constant.emitError("the constant's elements are not in the module");

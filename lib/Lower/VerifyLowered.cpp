@@ -35,7 +35,7 @@ private:
       return call.emitError() << "gate of Lower: '" << call.getKernel() << "' is not a kernel";
     auto name = call->getAttrOfType<FlatSymbolRefAttr>(kKernelCode);
     if (*kind == exec::KernelKind::library)
-      return name ? call.emitError() << "gate of Lower: '" << call.getKernel() << "' is a library's, and has code"
+      return name ? call.emitError() << "gate of Lower: '" << call.getKernel() << "' is a library call, but has code"
                   : success();
     auto code = name ? codes.lookup<func::FuncOp>(name.getValue()) : func::FuncOp();
     if (!code)
@@ -44,7 +44,7 @@ private:
     bool hasThreads = isPositive(code, kKernelGrid) && isPositive(code, kKernelBlock);
     if (!hasRows && !hasThreads)
       return call.emitError() << "gate of Lower: the code of '" << call.getKernel()
-                              << "' says neither what rows it has nor what threads it wants";
+                              << "' declares neither rows nor threads";
     std::string here = getSpecialisation(call);
     if (users.try_emplace(code.getName(), here).first->second != here)
       return call.emitError() << "gate of Lower: the code of '" << call.getKernel() << "' is that of another call";

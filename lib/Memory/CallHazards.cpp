@@ -218,7 +218,7 @@ LogicalResult xlc::verifySlots(func::FuncOp function) {
       std::optional<int32_t> &known = modes[slotOf(out)];
       if (known.value_or(mode) != mode)
         return call.emitOpError() << "writes slot " << slotOf(out) << " with accumulate " << mode
-                                  << ", another call with " << *known << ": a sum is added to by all that write it";
+                                  << ", another call with " << *known << ": all writers of a sum must add to it";
       known = mode;
     }
   return success();
@@ -256,7 +256,7 @@ LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, const S
       if (bufferOf(sum) == bufferOf(slot) && slots[sum].meets(slots[slot]))
         return run.emitOpError() << "'" << run.getLabel() << "' reads slot " << slot
                                  << ", which is the sum that it adds "
-                                 << "to in slot " << sum << ": what it reads is not its own contribution";
+                                 << "to in slot " << sum << ": it would read other contributions";
   }
   return success();
 }

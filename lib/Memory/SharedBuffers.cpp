@@ -22,8 +22,8 @@ static LogicalResult verifyPair(exec::ProgramOp one, exec::ProgramOp other) {
     bool isSame = buffer.getPersistent() && buffer.getName() == held.getName() &&
                   buffer.getOffset() == held.getOffset() && buffer.getSize() == held.getSize();
     if (!isSame && held.getOffset() + held.getSize() > buffer.getOffset())
-      return buffer.emitOpError() << "'" << buffer.getName() << "' lies where @" << one.getSymName() << " keeps '"
-                                  << held.getName() << "' from step to step";
+      return buffer.emitOpError() << "'" << buffer.getName() << "' overlaps memory in which @" << one.getSymName()
+                                  << " keeps '" << held.getName() << "' between steps";
   }
   return success();
 }

@@ -318,7 +318,7 @@ private:
     if (int64_t other = ownerOf(part); other >= 0)
       return overlap(action, part.buffer, other);
     if (!isOwned(part.range))
-      return action->emitOpError() << "reads buffer '" << nameOf(part.buffer) << "', which nothing has written";
+      return action->emitOpError() << "reads buffer '" << nameOf(part.buffer) << "', which was not written";
     return success();
   }
 
@@ -340,8 +340,8 @@ private:
   }
 
   LogicalResult overlap(Operation *action, size_t buffer, int64_t other) {
-    return action->emitOpError() << "reads buffer '" << nameOf(buffer) << "', over which '" << nameOf(other)
-                                 << "' was written while it was live";
+    return action->emitOpError() << "reads buffer '" << nameOf(buffer) << "', which '" << nameOf(other)
+                                 << "' overwrote while it was live";
   }
 
   /// Cuts the part out of the map and gives it to its buffer.

@@ -21,19 +21,19 @@ int64_t stageOf(Operation *op) { return op->getParentOfType<TimelineOp>().getSta
 template <typename Op> LogicalResult take(Op op, Op &end, int64_t &last) {
   int64_t message = op.getMessage();
   if (message <= last)
-    return op.emitOpError() << "is message " << message << ", but stands after message " << last;
+    return op.emitOpError() << "is message " << message << ", but follows message " << last;
   last = message;
   if (end)
-    return op.emitOpError() << "is message " << message << ", which another stage has already";
+    return op.emitOpError() << "is message " << message << ", which another stage already has";
   end = op;
   return success();
 }
 
 LogicalResult verifyEnds(Ends ends) {
   if (!ends.receive)
-    return ends.send.emitOpError() << "sends message " << ends.send.getMessage() << ", which nobody receives";
+    return ends.send.emitOpError() << "sends message " << ends.send.getMessage() << ", which no stage receives";
   if (!ends.send)
-    return ends.receive.emitOpError() << "waits for message " << ends.receive.getMessage() << ", which nobody sends";
+    return ends.receive.emitOpError() << "waits for message " << ends.receive.getMessage() << ", which no stage sends";
   int64_t from = stageOf(ends.send), to = stageOf(ends.receive), message = ends.receive.getMessage();
   if ((int64_t)ends.send.getPeer() != to || (int64_t)ends.receive.getPeer() != from)
     return ends.receive.emitOpError() << "expects message " << message << " from stage " << ends.receive.getPeer()

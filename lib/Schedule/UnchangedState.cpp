@@ -24,6 +24,6 @@ LogicalResult xlc::verifyUnchangedState(TimelineOp timeline) {
     members.insert_range(bucket.getMembers());
   for (Operation &op : timeline.getBody().front())
     if (changesWhatStays(op, members))
-      return op.emitOpError() << "changes what outlives a step, in a timeline that does not train";
+      return op.emitOpError() << "changes persistent state in a timeline that does not train";
   return success();
 }

@@ -129,7 +129,7 @@ private:
     for (Attribute param : run.getParams()) {
       auto it = owner.find(param);
       if (it == owner.end())
-        return run.emitOpError() << "reads parameter " << param << ", which lies in no bucket";
+        return run.emitOpError() << "reads parameter " << param << ", which is in no bucket";
       if (!buckets.find(it->second)->second.areParamsWhole)
         return run.emitOpError() << "reads parameter " << param << " of bucket '" << it->second.getValue()
                                  << "', which is not gathered here";
@@ -173,7 +173,7 @@ private:
   LogicalResult check(ReleaseOp release) {
     BucketState &state = stateOf(release.getBucketAttr());
     if (!state.areParamsWhole || state.op.getParams() == Extent::whole)
-      return release.emitOpError("releases what is not gathered");
+      return release.emitOpError("releases a bucket that is not gathered");
     state.areParamsWhole = false;
     return success();
   }
@@ -193,7 +193,7 @@ private:
       return failure();
     bool keepsShard = state.op.getGrads() == Extent::shard;
     if (reduce.getAccumulate() != (keepsShard && state.reducedMicroBatches > 0))
-      return reduce.emitOpError() << (reduce.getAccumulate() ? "adds to a sum that is not there"
+      return reduce.emitOpError() << (reduce.getAccumulate() ? "adds to a sum that does not exist"
                                                              : "overwrites the sum of earlier micro-batches");
     state.reducedMicroBatches = keepsShard ? state.reducedMicroBatches + 1 : timeline.getMicroBatches();
     return success();
@@ -216,7 +216,7 @@ private:
       return success();
     }
     if (state.reducedMicroBatches != (int64_t)timeline.getMicroBatches() || state.isReplicaReduced)
-      return reduce.emitOpError("sums over replicas what is not the sum of one shard group");
+      return reduce.emitOpError("sums over replicas a value that is not the sum of one shard group");
     state.isReplicaReduced = true;
     return success();
   }
@@ -274,7 +274,7 @@ private:
                                 << " ranks, it is held by " << state.countCopies(mesh());
     if (norm.getAccumulate() != hasNorm)
       return norm.emitOpError() << (hasNorm ? "overwrites the squares of other buckets"
-                                            : "adds to squares that are not there");
+                                            : "adds to squares that do not exist");
     state.isCounted = hasNorm = true;
     return success();
   }
@@ -322,7 +322,7 @@ private:
     if (failed(expectSummed(update, state)))
       return failure();
     if (!hasScalars)
-      return update.emitOpError("needs the factor on the gradients, which is not there yet");
+      return update.emitOpError("needs the factor on the gradients, which is not computed yet");
     if (state.isUpdated)
       return update.emitOpError("updates a bucket twice");
     state.isUpdated = true;

@@ -280,7 +280,7 @@ void Grid::access(const char *at, uint64_t bytes, uint64_t alignment, bool write
   for (uint64_t i = 0; i < bytes; ++i) {
     Shadow &shadow = (isShared ? shared : global).at(at + i);
     if (isShared && !writes && shadow.write.block == Moment::kNever)
-      return fail(what() + " of shared memory that nobody wrote");
+      return fail(what() + " of shared memory that was never written");
     if (!shadow.write.isBefore(now, false))
       return fail(what() + " that thread " + std::to_string(shadow.write.thread) + " of block " +
                   std::to_string(shadow.write.block) + " writes; nothing orders them");

@@ -11,7 +11,7 @@ func.func private @digits() attributes {group = #dist.group<tp, [4], []>}
 
 // -----
 
-// expected-error @+1 {{stages ascend, but 1 stands before 0}}
+// expected-error @+1 {{stages must ascend, but 1 precedes 0}}
 func.func private @stages() attributes {group = #dist.group<pp, [1, 1], [1, 0]>}
 
 // -----
@@ -27,7 +27,7 @@ func.func private @runs() attributes {layout = #dist.layout<[4, 6] dim 1 outer 4
 // -----
 
 func.func @pieces(%x: tensor<2x3xf32>) -> tensor<2x7xf32> {
-  // expected-error @+1 {{dimension 1: 2 ranks' pieces of 'tensor<2x3xf32>' do not make 'tensor<2x7xf32>'}}
+  // expected-error @+1 {{dimension 1: 2 ranks' pieces of 'tensor<2x3xf32>' do not form 'tensor<2x7xf32>'}}
   %y = dist.all_gather %x dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x3xf32> -> tensor<2x7xf32>
   return %y : tensor<2x7xf32>
 }
@@ -43,7 +43,7 @@ func.func @blocks(%x: tensor<2x6xf32>) -> tensor<2x3xf32> {
 // -----
 
 func.func @turn(%x: tensor<2x6xf32>) -> tensor<4x6xf32> {
-  // expected-error @+1 {{dimension 1: 2 ranks' pieces of 'tensor<4x6xf32>' do not make 'tensor<4x6xf32>'}}
+  // expected-error @+1 {{dimension 1: 2 ranks' pieces of 'tensor<4x6xf32>' do not form 'tensor<4x6xf32>'}}
   %y = dist.all_to_all %x from 0 outer 1 to 1 outer 1 over <tp, [2, 1], []> : tensor<2x6xf32> -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }

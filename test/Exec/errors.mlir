@@ -18,7 +18,7 @@ func.func private @strides(%x: memref<16xf32>) {
 // -----
 
 func.func private @stages(%x: memref<2x4xf32>) {
-  // expected-error @+1 {{within a function only ranks of its stage meet}}
+  // expected-error @+1 {{a group within a function has only ranks of its stage}}
   exec.collective all_reduce %x to %x over <world, [2, 1], [0, 1]> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
   return
 }
@@ -26,7 +26,7 @@ func.func private @stages(%x: memref<2x4xf32>) {
 // -----
 
 func.func private @call(%x: memref<16xf32>) {
-  // expected-error @+1 {{has 1 outs, and says of 2 whether they are added to}}
+  // expected-error @+1 {{has 1 outs, and accumulate has 2 entries}}
   exec.call @kernel outs (%x : memref<16xf32>) accumulate [0, 1]
   return
 }
@@ -34,7 +34,7 @@ func.func private @call(%x: memref<16xf32>) {
 // -----
 
 func.func private @call(%x: memref<16xf32>) {
-  // expected-error @+1 {{accumulates in way 3, there are 0 (never), 1 (always) and 2 (later)}}
+  // expected-error @+1 {{has accumulate = 3, must be 0 (never), 1 (always) or 2 (later)}}
   exec.call @kernel outs (%x : memref<16xf32>) accumulate [3]
   return
 }
@@ -74,7 +74,7 @@ exec.program @train stage 0 micro_batches 0 arena 0 lower_bound 0 {
 // -----
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  // expected-error @+1 {{is number 1; buffers stand before the actions and are numbered from 0, here by 0}}
+  // expected-error @+1 {{is number 1; buffers precede the actions and are numbered from 0, here by 0}}
   exec.buffer 1 workspace "x" size 64 offset 0 live 0 to 0
 }
 
@@ -82,14 +82,14 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.begin []
-  // expected-error @+1 {{is number 0; buffers stand before the actions}}
+  // expected-error @+1 {{is number 0; buffers precede the actions}}
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
 }
 
 // -----
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  // expected-error @+1 {{stands in a program, but is not a buffer, a state or an action}}
+  // expected-error @+1 {{is in a program, but is not a buffer, a state or an action}}
   %0 = graph.constant dense<1.0> : tensor<f32>
 }
 
@@ -118,7 +118,7 @@ exec.program @train stage 0 micro_batches 1 arena 0 lower_bound 0 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 optimizer "scalars" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has the numbers of optimizer group 1 at #exec.place<0 + 32 + 16>; they are the same on all ranks}}
+  // expected-error @+1 {{has the numbers of optimizer group 1 at #exec.place<0 + 32 + 16>; they are equal on all ranks}}
   exec.begin [#exec.place<0 + 0 + 0>, #exec.place<0 + 32 + 16>]
 }
 
@@ -126,7 +126,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 optimizer "scalars" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has 'loss_scale' at #exec.place<0 + 32 + 4>; it is the same on all ranks}}
+  // expected-error @+1 {{has 'loss_scale' at #exec.place<0 + 32 + 4>; it is equal on all ranks}}
   exec.begin [#exec.place<0 + 0 + 0>] numbers ["loss_scale"] at [#exec.place<0 + 32 + 4>]
 }
 
@@ -162,7 +162,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter is added to what is there}}
+  // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter may accumulate}}
   exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32 accumulate
 }
 }
@@ -172,7 +172,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is an all_gather of 'f32' as 'bf16'; only sums of f32 cross in sixteen bits}}
+  // expected-error @+1 {{is an all_gather of 'f32' as 'bf16'; only sums of f32 are sent in sixteen bits}}
   exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32 as bf16
 }
 }
@@ -182,7 +182,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is an all_gather over #dist.group<world, [1, 1], [0, 1]>; only an all_reduce is done over several stages}}
+  // expected-error @+1 {{is an all_gather over #dist.group<world, [1, 1], [0, 1]>; only an all_reduce may span several stages}}
   exec.exchange all_gather "all_gather x" over <world, [1, 1], [0, 1]> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32
 }
 }
@@ -308,7 +308,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{lies in buffer 'b', which is not persistent}}
+  // expected-error @+1 {{is in buffer 'b', which is not persistent}}
   exec.state value of @b 16 x f32 begins parameters at <0 + 0 + 0>
 }
 
@@ -325,7 +325,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
   exec.state value of @b 16 x f32 begins parameters at <0 + 0 + 0>
-  // expected-error @+1 {{stands in the program twice}}
+  // expected-error @+1 {{occurs twice in the program}}
   exec.state value of @b 8 x f32 begins parameters at <0 + 32 + 0>
 }
 
@@ -334,7 +334,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
   exec.begin []
-  // expected-error @+1 {{stands behind an action; states stand between the buffers and the actions}}
+  // expected-error @+1 {{follows an action; states must be between the buffers and the actions}}
   exec.state value of @b 16 x f32 begins parameters at <0 + 0 + 0>
 }
 
@@ -366,7 +366,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "scalars" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{writes 'learning_rate', which is not a number that the host writes once}}
+  // expected-error @+1 {{writes 'learning_rate', which is not a number of the step written by the host}}
   exec.begin [] numbers ["learning_rate"] at [#exec.place<0 + 0 + 0>]
 }
 

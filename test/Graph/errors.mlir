@@ -121,14 +121,14 @@ func.func @contract_size(%x: tensor<2x3xf32>) {
 
 // -----
 func.func @contract_twice(%x: tensor<2x2xf32>) {
-  // expected-error @+1 {{factor 'a' stands twice in 'aa'}}
+  // expected-error @+1 {{factor 'a' occurs twice in 'aa'}}
   %0 = graph.contract "aa,aa->a" %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2xf32>
   return
 }
 
 // -----
 func.func @contract_once(%x: tensor<2xf32>, %y: tensor<3xf32>) {
-  // expected-error @+1 {{factor 'b' stands in one place only of 'a,b->a'}}
+  // expected-error @+1 {{factor 'b' occurs in only one place of 'a,b->a'}}
   %0 = graph.contract "a,b->a" %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
   return
 }
@@ -219,7 +219,7 @@ func.func @attention_draws(%x: tensor<2x3x4x5xf32>, %d: tensor<2x4xi64>) {
 
 // -----
 func.func @attention_ratio_alone(%x: tensor<2x3x4x5xf32>) {
-  // expected-error @+1 {{has one of a ratio and draws, and not the other}}
+  // expected-error @+1 {{must have both a ratio and draws, or neither}}
   %out, %lse = graph.attention none %x, %x, %x scale 1.0 {ratio = 0.5 : f64} : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }
@@ -254,7 +254,7 @@ func.func @cross_entropy_labels(%x: tensor<2x3xf32>, %y: tensor<3xi64>) {
 
 // -----
 func.func @optimizer(%p: tensor<2xf32>, %s: tensor<6xf32>) {
-  // expected-error @+1 {{knows no optimizer 'sdg'}}
+  // expected-error @+1 {{has the unknown optimizer 'sdg'}}
   %0 = graph.optimizer_step sdg %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<6xf32>) -> tensor<2xf32>
   return
 }
@@ -380,7 +380,7 @@ func.func @max_pool_channels(%x: tensor<2x3x4xf32>) {
 
 // -----
 func.func @cast_rounds_twice(%x: tensor<4xf64>) {
-  // expected-error @+1 {{converts 'f64' to 'bf16'; what has sixteen bits is made of f32, and becomes f32}}
+  // expected-error @+1 {{converts 'f64' to 'bf16'; types of sixteen bits are converted only from and to f32}}
   %y = graph.cast %x : tensor<4xf64> -> tensor<4xbf16>
   return
 }
@@ -401,7 +401,7 @@ func.func @nothing_computes_in_sixteen_bits(%x: tensor<4xbf16>) {
 
 // -----
 func.func @max_pool_outside(%x: tensor<2x3x4xf32>) {
-  // expected-error @+1 {{window 2 of spatial dimension 0 lies outside of x}}
+  // expected-error @+1 {{window 2 of spatial dimension 0 is outside of x}}
   %y = graph.max_pool %x window [2] by [2] dilations [1] pads [0] : (tensor<2x3x4xf32>) -> tensor<2x3x3xf32>
   return
 }
@@ -416,7 +416,7 @@ func.func @max_pool_backward(%x: tensor<2x3x4xf32>, %dy: tensor<2x3x2xf32>) {
 // -----
 
 func.func @narrow_product_to_f64(%a: tensor<2x3xbf16>, %b: tensor<3x4xbf16>) -> tensor<2x4xf64> {
-  // expected-error @+1 {{sums products of 'bf16' to 'f64'; it gives their type, or f32 of a narrow one}}
+  // expected-error @+1 {{sums products of 'bf16' to 'f64'; its result must have their type, or f32 for a narrow one}}
   %0 = graph.contract "ab,bc->ac" %a, %b : (tensor<2x3xbf16>, tensor<3x4xbf16>) -> tensor<2x4xf64>
   return %0 : tensor<2x4xf64>
 }
@@ -431,7 +431,7 @@ func.func @scatter_add(%ids: tensor<2xi64>, %x: tensor<2x3xf64>) {
 
 // -----
 func.func @draw(%x: tensor<2xf32>, %bits: tensor<2xi32>) -> tensor<2xbf16> {
-  // expected-error @+1 {{takes draw 3; a number has draws 0 to 2}}
+  // expected-error @+1 {{takes draw 3; a random number has draws 0 to 2}}
   %y = graph.stochastic_cast %x, %bits draw 3 : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xbf16>
   return %y : tensor<2xbf16>
 }
@@ -466,7 +466,7 @@ func.func @several_scales() {
 
 // -----
 func.func @evaluate(%x: tensor<2xi64>, %y: tensor<2xi64>, %z: tensor<2xi64>) attributes {graph.entry = #graph.purpose<evaluate>} {
-  // expected-error @+1 {{draws random numbers, and is in an evaluation}}
+  // expected-error @+1 {{draws random numbers in an evaluation}}
   %0 = graph.random_bits %x, %y, %z : tensor<2xi32>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: xlc-opt %s --xlc-emit-kernels --split-input-file --verify-diagnostics
 
 func.func private @k(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {exec.kind = #exec.kernel<loop>} {
-  // expected-error @below {{'graph.softmax' has no row in the lowering table, so it cannot stand in a generated kernel}}
+  // expected-error @below {{'graph.softmax' has no row in the lowering table, so it cannot be part of a generated kernel}}
   %y = graph.softmax %x : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
@@ -63,7 +63,7 @@ func.func @calls(%x: memref<4x8xf32>, %z: memref<4x6xf32>, %a: memref<8xf32>, %b
 
 // -----
 
-// expected-error @below {{nobody keeps rows of 8 elements, whose columns are to be summed}}
+// expected-error @below {{column sums over rows of 8 elements exceed the row buffer}}
 func.func private @k(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<2x8xf32>) attributes {exec.kind = #exec.kernel<rows>} {
   %0 = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
   %1 = graph.reshape %x : tensor<4x8xf32> -> tensor<2x2x8xf32>
@@ -77,7 +77,7 @@ func.func @calls(%x: memref<4x8xf32>, %a: memref<4xf32>, %b: memref<2x8xf32>) {
 
 // -----
 
-// expected-error @below {{its columns are summed over chunks that differ}}
+// expected-error @below {{the chunks of its column sums differ}}
 func.func private @k(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<1x8xf32>, tensor<2x8xf32>) attributes {exec.kind = #exec.kernel<rows>} {
   %s = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
   %0 = graph.reshape %x : tensor<4x8xf32> -> tensor<1x4x8xf32>

@@ -40,7 +40,7 @@ func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {exec.kind =
   return %x : tensor<4xf32>
 }
 func.func @calls(%x: memref<4xf32>) {
-  // expected-error @below {{gate of Lower: the code of 'k' says neither what rows it has nor what threads it wants}}
+  // expected-error @below {{gate of Lower: the code of 'k' declares neither rows nor threads}}
   exec.call @k ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) accumulate [0] {exec.code = @k}
   return
 }
@@ -74,7 +74,7 @@ func.func private @k(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32
   return %y : tensor<4x4xf32>
 }
 func.func @calls(%x: memref<4x4xf32>, %y: memref<4x4xf32>) {
-  // expected-error @below {{gate of Lower: 'k' is a library's, and has code}}
+  // expected-error @below {{gate of Lower: 'k' is a library call, but has code}}
   exec.call @k ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>) accumulate [0] {exec.code = @k}
   return
 }

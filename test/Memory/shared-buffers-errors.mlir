@@ -6,7 +6,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
 }
 exec.program @evaluate stage 0 micro_batches 1 arena 128 lower_bound 128 purpose <evaluate> {
   exec.buffer 0 workspace "scalars" size 64 offset 64 live 0 to 0 persistent
-  // expected-error @+1 {{'x' lies where @train keeps 'scalars' from step to step}}
+  // expected-error @+1 {{'x' overlaps memory in which @train keeps 'scalars' between steps}}
   exec.buffer 1 workspace "x" size 100 offset 0 live 0 to 0
 }
 

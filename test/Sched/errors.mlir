@@ -13,7 +13,7 @@ sched.timeline @train stage 0 micro_batches 0 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{stands in a timeline, but is no action}}
+  // expected-error @+1 {{is in a timeline, but not an action}}
   %0 = graph.constant dense<1.0> : tensor<f32>
 }
 
@@ -41,7 +41,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{stores 1 results, and says of 2 whether they are added}}
+  // expected-error @+1 {{stores 1 results, and accumulate has 2 entries}}
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [true, true] : () -> ()
 }
 
@@ -125,7 +125,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter is added to what is there}}
+  // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter may accumulate}}
   sched.collective all_gather @b accumulate
 }
 }
@@ -173,7 +173,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 // What evaluates says what it comes to.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
-// expected-error @+1 {{has 0 sums of 0 types; one that evaluates has sums, each a tensor, and one that trains has none}}
+// expected-error @+1 {{has 0 sums of 0 types; a timeline that evaluates must have sums, each a tensor, and one that trains must have none}}
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
 }
 }

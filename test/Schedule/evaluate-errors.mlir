@@ -4,7 +4,7 @@
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
-  // expected-error @+1 {{changes what outlives a step, in a timeline that does not train}}
+  // expected-error @+1 {{changes persistent state in a timeline that does not train}}
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
 }
 }
@@ -15,7 +15,7 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
 sched.bucket @b ["mean"] at [0] sizes [2] elements 64 group -2 params whole grads whole states whole
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
-  // expected-error @+1 {{changes what outlives a step, in a timeline that does not train}}
+  // expected-error @+1 {{changes persistent state in a timeline that does not train}}
   sched.run @norm_F #graph.unit<"norm", 0> micro 0 () params ["mean"] stores ["mean"] accumulate [false] : () -> ()
 }
 }
@@ -25,7 +25,7 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
-  // expected-error @+1 {{changes what outlives a step, in a timeline that does not train}}
+  // expected-error @+1 {{changes persistent state in a timeline that does not train}}
   sched.update @b
 }
 }
@@ -75,7 +75,7 @@ sched.timeline @train_1 stage 1 micro_batches 1 {
 }
 sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
   %x = sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] : () -> tensor<2xf32>
-  // expected-error @+1 {{is message 0, which another stage has already}}
+  // expected-error @+1 {{is message 0, which another stage already has}}
   sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
   sched.zero_scalars ["@loss_sum"]
   sched.all_reduce_scalars ["@loss_sum"] over <world, [], [0, 1]>

@@ -40,7 +40,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
   sched.send %x message 1 to 1 micro 0 : tensor<2xf32>
-  // expected-error @+1 {{is message 0, but stands after message 1}}
+  // expected-error @+1 {{is message 0, but follows message 1}}
   sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
@@ -58,7 +58,7 @@ sched.timeline @train_0 stage 0 micro_batches 1 {
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
-  // expected-error @+1 {{is message 0, which another stage has already}}
+  // expected-error @+1 {{is message 0, which another stage already has}}
   sched.send %x message 0 to 0 micro 0 : tensor<2xf32>
 }
 }
@@ -68,7 +68,7 @@ sched.timeline @train_1 stage 1 micro_batches 1 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
-  // expected-error @+1 {{sends message 0, which nobody receives}}
+  // expected-error @+1 {{sends message 0, which no stage receives}}
   sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
@@ -81,7 +81,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
-  // expected-error @+1 {{waits for message 0, which nobody sends}}
+  // expected-error @+1 {{waits for message 0, which no stage sends}}
   %0 = sched.receive message 0 from 0 micro 0 : tensor<2xf32>
 }
 }

@@ -21,7 +21,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{reads parameter "w", which lies in no bucket}}
+  // expected-error @+1 {{reads parameter "w", which is in no bucket}}
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
 }
 }
@@ -66,7 +66,7 @@ sched.timeline @train stage 0 micro_batches 2 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{releases what is not gathered}}
+  // expected-error @+1 {{releases a bucket that is not gathered}}
   sched.release @b
 }
 }
@@ -100,7 +100,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{adds to a sum that is not there}}
+  // expected-error @+1 {{adds to a sum that does not exist}}
   sched.collective reduce_scatter @b accumulate
 }
 }
@@ -124,7 +124,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 4, tp = 1, shards = 2>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{sums over replicas what is not the sum of one shard group}}
+  // expected-error @+1 {{sums over replicas a value that is not the sum of one shard group}}
   sched.collective all_reduce @b of shard over <dp, [2, 2], []>
 }
 }
@@ -190,7 +190,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{adds to squares that are not there}}
+  // expected-error @+1 {{adds to squares that do not exist}}
   sched.norm @b copies 1 accumulate true
 }
 
@@ -232,7 +232,7 @@ sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads wh
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.norm @b copies 1 accumulate false
-  // expected-error @+1 {{needs the factor on the gradients, which is not there yet}}
+  // expected-error @+1 {{needs the factor on the gradients, which is not computed yet}}
   sched.update @b
 }
 

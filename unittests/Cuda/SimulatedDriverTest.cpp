@@ -96,14 +96,14 @@ TEST_P(SimulatedDriver, WhatNothingOrdersInLargeMemory) {
 
 /// Part of a page is written, and all of it read.
 TEST_P(SimulatedDriver, BytesOfAPageThatNobodyWrote) {
-  expectComplaint(GetParam(), "reads 4096 bytes that nobody wrote", [](Bench &b) {
+  expectComplaint(GetParam(), "reads 4096 bytes that were never written", [](Bench &b) {
     b.write(b.first, std::vector<char>(4095));
     b.read(b.first, 4096);
   });
 }
 
 TEST_P(SimulatedDriver, BytesThatNobodyWrote) {
-  expectComplaint(GetParam(), "'cuMemcpyDtoHAsync of 4 bytes' reads 4 bytes that nobody wrote", [](Bench &b) {
+  expectComplaint(GetParam(), "'cuMemcpyDtoHAsync of 4 bytes' reads 4 bytes that were never written", [](Bench &b) {
     b.write(b.first, {1, 2, 3});
     b.read(b.first, 4);
   });

@@ -338,7 +338,7 @@ func.func @apart(%a: memref<8x4xf32, strided<[9, 1]>>, %b: memref<8x4xf32>, %y: 
   return
 }
 func.func @multiply()")
-                .find("no library call does 'dot' on these layouts"),
+                .find("no library call computes 'dot' on these layouts"),
             std::string::npos)
       << messages;
 }

@@ -291,7 +291,7 @@ TEST(SimulatedGrid, FindsAMissingBarrier) {
   for (int which : {0, 1}) { // those that stand between a warp's store into its slot and the others' reads
     SimulatedKernel gpu(text, without(barrier, which));
     gpu.run(ins, 1);
-    bool isEarly = gpu.problem.find("of shared memory that nobody wrote") != std::string::npos;
+    bool isEarly = gpu.problem.find("of shared memory that was never written") != std::string::npos;
     bool isUnordered = gpu.problem.find("nothing orders them") != std::string::npos;
     EXPECT_TRUE(isEarly || isUnordered) << which << ": " << gpu.problem;
   }

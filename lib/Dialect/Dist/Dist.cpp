@@ -57,7 +57,7 @@ LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErr
     return emitError() << "digits are pairs of a count and a stride, each at least 1";
   for (auto [stage, next] : llvm::zip(stages.asArrayRef(), stages.asArrayRef().drop_front(!stages.empty())))
     if (next <= stage)
-      return emitError() << "stages ascend, but " << stage << " stands before " << next;
+      return emitError() << "stages must ascend, but " << stage << " precedes " << next;
   return success();
 }
 
@@ -152,7 +152,7 @@ static LogicalResult verifyRegroup(Operation *op, int64_t dim, int64_t outer, Gr
   for (auto [i, have, want] : llvm::enumerate(small, large))
     if (have * ((int64_t)i == dim ? group.size() : 1) != want)
       return op->emitOpError() << "dimension " << i << ": " << group.size() << " ranks' pieces of " << piece
-                               << " do not make " << whole;
+                               << " do not form " << whole;
   if (outer < 1 || small[dim] % outer != 0)
     return op->emitOpError() << outer << " runs do not divide dimension " << dim << " of " << piece;
   return success();

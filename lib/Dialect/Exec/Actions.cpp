@@ -33,18 +33,19 @@ LogicalResult BeginOp::verify() {
   for (auto [group, place] : llvm::enumerate(getPlaces().getAsRange<PlaceAttr>()))
     if (!isOfAllRanks(place))
       return emitOpError() << "has the numbers of optimizer group " << group << " at " << place
-                           << "; they are the same on all ranks, so that their place has no stride";
+                           << "; they are equal on all ranks, so their place must not have a stride";
   if (!names)
     return success();
   llvm::DenseSet<StringAttr> seen;
   for (auto [name, place] : llvm::zip(names.getAsRange<StringAttr>(), places.getAsRange<PlaceAttr>())) {
     if (!isOfAllRanks(place))
       return emitOpError() << "has '" << name.getValue() << "' at " << place
-                           << "; it is the same on all ranks, so that its place has no stride";
+                           << "; it is equal on all ranks, so its place must not have a stride";
     std::optional<runtime::StepNumber> number = runtime::findStepNumber(name.getValue());
     if (!number || runtime::rowOf(*number).owner != runtime::NumberOf::Step ||
         runtime::rowOf(*number).writer != runtime::WrittenBy::Host)
-      return emitOpError() << "writes '" << name.getValue() << "', which is not a number that the host writes once";
+      return emitOpError() << "writes '" << name.getValue()
+                           << "', which is not a number of the step written by the host";
     if (!seen.insert(name).second)
       return emitOpError() << "writes '" << name.getValue() << "' twice";
   }
@@ -101,13 +102,13 @@ LogicalResult ExchangeOp::verify() {
   bool sums = getKind() == CollectiveKind::all_reduce || getKind() == CollectiveKind::reduce_scatter;
   if (getWire() && !(sums && type.isF32() && graph::isNarrow(*getWire())))
     return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " of " << type << " as " << *getWire()
-                         << "; only sums of f32 cross in sixteen bits";
+                         << "; only sums of f32 are sent in sixteen bits";
   if (getAccumulate() && getKind() != CollectiveKind::reduce_scatter)
     return emitOpError() << "adds the result of an " << stringifyCollectiveKind(getKind())
-                         << "; only a reduce_scatter is added to what is there";
+                         << "; only a reduce_scatter may accumulate";
   if (!getGroup().getStages().empty() && getKind() != CollectiveKind::all_reduce)
     return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " over " << getGroup()
-                         << "; only an all_reduce is done over several stages";
+                         << "; only an all_reduce may span several stages";
   return success();
 }
 

@@ -53,11 +53,11 @@ LogicalResult ViewOp::verify() {
 
 LogicalResult CallOp::verify() {
   if (getAccumulate().size() != getOuts().size())
-    return emitOpError() << "has " << getOuts().size() << " outs, and says of " << getAccumulate().size()
-                         << " whether they are added to";
+    return emitOpError() << "has " << getOuts().size() << " outs, and accumulate has " << getAccumulate().size()
+                         << " entries";
   for (int32_t accumulate : getAccumulate())
     if (!symbolizeAccumulate(accumulate))
-      return emitOpError() << "accumulates in way " << accumulate << ", there are 0 (never), 1 (always) and 2 (later)";
+      return emitOpError() << "has accumulate = " << accumulate << ", must be 0 (never), 1 (always) or 2 (later)";
   return success();
 }
 
@@ -90,7 +90,7 @@ Exchange CollectiveOp::getExchange() {
 
 LogicalResult CollectiveOp::verify() {
   if (!getGroup().getStages().empty())
-    return emitOpError() << "is over " << getGroup() << "; within a function only ranks of its stage meet";
+    return emitOpError() << "is over " << getGroup() << "; a group within a function has only ranks of its stage";
   int64_t src = getExchange().sourceElements(), dst = getExchange().resultElements();
   auto count = [](Value value) { return cast<MemRefType>(value.getType()).getNumElements(); };
   if (count(getSrc()) != src || count(getDst()) != dst)
@@ -109,13 +109,13 @@ static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers)
   for (auto state : program.getBody().front().getOps<StateOp>()) {
     Attribute name = state.getNameAttr(), bucket = state.getBucketAttr();
     if (!seen.insert({int32_t(state.getKind()), name, bucket, state.getGroupAttr(), state.getSiteAttr()}).second)
-      return state.emitOpError() << "stands in the program twice";
+      return state.emitOpError() << "occurs twice in the program";
     PlaceAttr place = state.getPlace();
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
       return state.emitOpError() << "names buffer " << place.getBuffer() << " of " << buffers.size();
     BufferOp buffer = buffers[place.getBuffer()];
     if (!buffer.getPersistent())
-      return state.emitOpError() << "lies in buffer '" << buffer.getName() << "', which is not persistent";
+      return state.emitOpError() << "is in buffer '" << buffer.getName() << "', which is not persistent";
     if (place.getStride() != 0 || place.getOffset() < 0 || place.getOffset() + state.getBytes() > buffer.getSize())
       return state.emitOpError() << "takes bytes " << place.getOffset() << " to "
                                  << place.getOffset() + state.getBytes() << " of buffer '" << buffer.getName()
@@ -143,14 +143,14 @@ LogicalResult ProgramOp::verify() {
   for (Operation &op : getBody().front()) {
     std::optional<Part> part = partOf(op);
     if (!part)
-      return op.emitOpError() << "stands in a program, but is not a buffer, a state or an action";
+      return op.emitOpError() << "is in a program, but is not a buffer, a state or an action";
     auto buffer = dyn_cast<BufferOp>(op);
     if (buffer && (reached != Part::Buffers || buffer.getId() != (int64_t)buffers.size()))
       return buffer.emitOpError() << "is number " << buffer.getId()
-                                  << "; buffers stand before the actions and are numbered from 0, here by "
+                                  << "; buffers precede the actions and are numbered from 0, here by "
                                   << buffers.size();
     if (*part < reached)
-      return op.emitOpError() << "stands behind an action; states stand between the buffers and the actions";
+      return op.emitOpError() << "follows an action; states must be between the buffers and the actions";
     reached = *part;
     if (buffer)
       buffers.push_back(buffer);

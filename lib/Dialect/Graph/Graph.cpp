@@ -60,7 +60,7 @@ static LogicalResult verifyEntry(Operation *op, Attribute value) {
     auto attention = dyn_cast<AttentionOp>(inner);
     if (!isa<RandomBitsOp>(inner) && !(attention && attention.getDraws()))
       return WalkResult::advance();
-    inner->emitOpError("draws random numbers, and is in an evaluation");
+    inner->emitOpError("draws random numbers in an evaluation");
     return WalkResult::interrupt();
   });
   return failure(outcome.wasInterrupted());

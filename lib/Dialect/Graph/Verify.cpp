@@ -128,13 +128,13 @@ LogicalResult CastOp::verify() {
   Type from = typeOf(getX()).getElementType(), to = typeOf(getY()).getElementType();
   if (from != to && ((isNarrow(from) && !to.isF32()) || (isNarrow(to) && !from.isF32())))
     return emitOpError() << "converts " << from << " to " << to
-                         << "; what has sixteen bits is made of f32, and becomes f32";
+                         << "; types of sixteen bits are converted only from and to f32";
   return success();
 }
 
 LogicalResult StochasticCastOp::verify() {
   if (getDraw() >= runtime::kDraws)
-    return emitOpError() << "takes draw " << getDraw() << "; a number has draws 0 to " << runtime::kDraws - 1;
+    return emitOpError() << "takes draw " << getDraw() << "; a random number has draws 0 to " << runtime::kDraws - 1;
   return success();
 }
 
@@ -213,17 +213,17 @@ LogicalResult ContractOp::verify() {
       if (it->second.first != size)
         return emitOpError() << "factor '" << Twine(name) << "' is " << it->second.first << " and " << size;
       if (names.count(name) > 1)
-        return emitOpError() << "factor '" << Twine(name) << "' stands twice in '" << names << "'";
+        return emitOpError() << "factor '" << Twine(name) << "' occurs twice in '" << names << "'";
       ++it->second.second;
     }
   }
   for (auto &[name, factor] : factors)
     if (factor.second < 2)
-      return emitOpError() << "factor '" << Twine(name) << "' stands in one place only of '" << getSpec() << "'";
+      return emitOpError() << "factor '" << Twine(name) << "' occurs in only one place of '" << getSpec() << "'";
   Type factor = typeOf(getA()).getElementType(), sum = typeOf(getY()).getElementType();
   if (sum != factor && !(isNarrow(factor) && sum.isF32()))
     return emitOpError() << "sums products of " << factor << " to " << sum
-                         << "; it gives their type, or f32 of a narrow one";
+                         << "; its result must have their type, or f32 for a narrow one";
   return success();
 }
 
@@ -257,7 +257,7 @@ const xlc::Optimizer &OptimizerStepOp::getRule() { return *findOptimizer(getKind
 
 LogicalResult OptimizerStepOp::verify() {
   if (!findOptimizer(getKind()))
-    return emitOpError() << "knows no optimizer '" << getKind() << "'";
+    return emitOpError() << "has the unknown optimizer '" << getKind() << "'";
   size_t states = OptimizerGroup((*this)->getAttrDictionary()).getStateNames().size();
   if (getStates().size() != states || getNewStates().size() != states)
     return emitOpError() << "needs " << states << " states, has " << getStates().size();

@@ -26,7 +26,7 @@ static LogicalResult verifyBias(AttentionOp op, ArrayRef<int64_t> scores) {
 /// A ratio and what is drawn for it come together.
 template <typename OpT> static LogicalResult verifyDropping(OpT op) {
   if (bool(op.getRatio()) != bool(op.getDraws()))
-    return op.emitOpError("has one of a ratio and draws, and not the other");
+    return op.emitOpError("must have both a ratio and draws, or neither");
   if (!op.getRatio())
     return success();
   double ratio = op.getRatio()->convertToDouble();

@@ -58,7 +58,7 @@ LogicalResult verifyPool(Operation *op, Value x, Value y, ArrayRef<int64_t> wind
       int64_t begin = o * strides[i] - pads[i];
       int64_t first = begin >= 0 ? 0 : (-begin + dilations[i] - 1) / dilations[i];
       if (first >= window[i] || begin + first * dilations[i] >= shapeOf(x)[i + 2])
-        return op->emitOpError() << "window " << o << " of spatial dimension " << i << " lies outside of x";
+        return op->emitOpError() << "window " << o << " of spatial dimension " << i << " is outside of x";
     }
   return success();
 }

@@ -87,11 +87,12 @@ LogicalResult TimelineOp::verify() {
   size_t sums = getSums() ? getSums()->size() : 0, types = getSumTypes() ? getSumTypes()->size() : 0;
   auto isTensor = [](Attribute type) { return isa<RankedTensorType>(cast<TypeAttr>(type).getValue()); };
   if (sums != types || (types > 0 && !llvm::all_of(*getSumTypes(), isTensor)) || isTraining() != (sums == 0))
-    return emitOpError() << "has " << sums << " sums of " << types
-                         << " types; one that evaluates has sums, each a tensor, and one that trains has none";
+    return emitOpError()
+           << "has " << sums << " sums of " << types
+           << " types; a timeline that evaluates must have sums, each a tensor, and one that trains must have none";
   for (Operation &op : getBody().front())
     if (!op.hasTrait<OpTrait::HasParent<TimelineOp>::Impl>())
-      return op.emitOpError() << "stands in a timeline, but is no action";
+      return op.emitOpError() << "is in a timeline, but not an action";
   return success();
 }
 
@@ -119,8 +120,8 @@ LogicalResult StoreOp::verify() {
 
 LogicalResult RunOp::verify() {
   if (getStores().size() != getAccumulate().size())
-    return emitOpError() << "stores " << getStores().size() << " results, and says of " << getAccumulate().size()
-                         << " whether they are added";
+    return emitOpError() << "stores " << getStores().size() << " results, and accumulate has " << getAccumulate().size()
+                         << " entries";
   if (getRole() == graph::Role::U)
     return emitOpError() << "has role U; a unit runs as F, B, I or W";
   return verifyMicroBatch(*this);
@@ -168,7 +169,7 @@ LogicalResult CollectiveOp::verify() {
                          << " extent and group";
   if (getAccumulate() && !isScatter)
     return emitOpError() << "adds the result of an " << stringifyCollectiveKind(getKind())
-                         << "; only a reduce_scatter is added to what is there";
+                         << "; only a reduce_scatter may accumulate";
   return success();
 }
 

@@ -126,7 +126,7 @@ LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall
         at >= 0)
       return access.action->emitOpError()
              << "'" << access.label << "' calls '" << func::FuncOp(call.kernel).getName() << "', which for element "
-             << at << " of result " << i << " reads other elements, over which it may have written by then";
+             << at << " of result " << i << " reads other elements, which it may have overwritten by then";
   return success();
 }
 

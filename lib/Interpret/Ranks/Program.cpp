@@ -257,7 +257,7 @@ private:
 
   LogicalResult stuck(size_t first) {
     InFlightDiagnostic error = waitingOf(first)->emitOpError()
-                               << "'" << waitingOf(first).getLabel() << "' of stage " << first << " waits for ever";
+                               << "'" << waitingOf(first).getLabel() << "' of stage " << first << " waits forever";
     for (size_t i = 0; i < stages.size(); ++i)
       if (i != first && waitingOf(i))
         error.attachNote(waitingOf(i)->getLoc()) << "stage " << i << " waits at '" << waitingOf(i).getLabel() << "'";

@@ -51,7 +51,7 @@ private:
         for (auto [sum, element] : llvm::zip(it->second.elements, own.elements))
           sum = sum + element;
       else if (!isFirst && !isSame(it->second, own))
-        return function.emitError() << "rank " << rank << " returns another value than the ranks before it for "
+        return function.emitError() << "rank " << rank << " returns a different value than the previous ranks for "
                                     << (gradient ? "the gradient of '" + gradient.getValue().str() + "'"
                                                  : "result " + std::to_string(number));
     }

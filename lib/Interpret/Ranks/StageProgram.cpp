@@ -23,7 +23,7 @@ template <class E> LogicalResult StageProgram<E>::run(Operation &action, int64_t
   return llvm::TypeSwitch<Operation *, LogicalResult>(&action)
       .Case<exec::BeginOp, exec::LoadOp, exec::StoreOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp>(
           [&](auto known) { return act(known); })
-      .Default([](Operation *other) { return other->emitError() << "the interpreter does not know this action"; });
+      .Default([](Operation *other) { return other->emitError() << "the interpreter does not support this action"; });
 }
 
 template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
@@ -54,7 +54,8 @@ template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
     hasFailed |= failed(writeNumber(begin, place, 0, type, given));
   });
   if (bool(scale) != hasScale)
-    return begin.emitOpError() << (scale ? "has no place for the loss scale" : "has a place for a loss scale of none");
+    return begin.emitOpError() << (scale ? "has no place for the loss scale"
+                                         : "has a place for a loss scale, but there is none");
   return failure(hasFailed);
 }
 
@@ -130,7 +131,8 @@ template <class E> LogicalResult StageProgram<E>::act(exec::RunOp run) {
                                   .Case([&](exec::ViewOp op) { return view(op, spans[rank]); })
                                   .Case([&](exec::CallOp op) { return call(access, op, run.getFirst(), spans[rank]); })
                                   .Default([](Operation *other) {
-                                    return other->emitError() << "the interpreter does not know this op of a function";
+                                    return other->emitError()
+                                           << "the interpreter does not support this op in a function";
                                   });
       if (failed(outcome))
         return failure();

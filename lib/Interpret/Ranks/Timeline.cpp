@@ -108,7 +108,7 @@ template <class E> LogicalResult Timeline<E>::checkBuckets() {
         auto bucket = symbols.lookup<sched::BucketOp>(named.getBucketAttr().getValue());
         if (!bucket || !sched::isOnStage(bucket, timeline.getStage()))
           return action.emitOpError() << "names bucket '" << named.getBucketAttr().getValue()
-                                      << "', which is not there";
+                                      << "', which does not exist";
       }
   return success();
 }
@@ -137,7 +137,7 @@ template <class E> LogicalResult Timeline<E>::runAll() {
   }
   for (auto [stage, action] : llvm::enumerate(next))
     if (action)
-      return action->emitOpError() << "of stage " << stage << " waits for a stage that never comes to it";
+      return action->emitOpError() << "of stage " << stage << " waits for a stage that never reaches it";
   return success();
 }
 
@@ -194,13 +194,13 @@ template <class E> LogicalResult Timeline<E>::run(ArrayRef<Operation *> actions)
       .Case([&](sched::ScalarsOp op) { return computeScalars(op); })
       .Case([&](sched::UpdateOp op) { return act(world, op, model, options.clock, functions); })
       .template Case<sched::ReleaseOp, sched::NormOp, sched::ZeroScalarsOp>([&](auto op) { return act(world, op); })
-      .Default([](Operation *other) { return other->emitError() << "the interpreter does not know this action"; });
+      .Default([](Operation *other) { return other->emitError() << "the interpreter does not support this action"; });
 }
 
 /// From each rank of the sender's stage to the one of equal dp and tp on the receiver's.
 template <class E> LogicalResult Timeline<E>::transfer(sched::SendOp send, sched::ReceiveOp receive) {
   if (send.getValue().getType() != receive.getValue().getType())
-    return receive.emitOpError() << "receives another type than is sent";
+    return receive.emitOpError() << "receives a different type than was sent";
   for (auto [from, to] : llvm::zip(world.ranksOf(send), world.ranksOf(receive)))
     to.activations[receive.getValue()] = from.activations.find(send.getValue())->second;
   return success();
@@ -276,7 +276,7 @@ LogicalResult evaluateOnRanks(func::FuncOp function, ArrayRef<SmallVector<Datum<
 template <class E> LogicalResult Timeline<E>::runUnit(sched::RunOp run) {
   auto function = symbols.lookup<func::FuncOp>(run.getFunction());
   if (!function)
-    return run.emitOpError("runs a function that is not there");
+    return run.emitOpError("runs a function that does not exist");
   size_t outs = run.getOuts().size();
   MutableArrayRef<Rank<E>> ranks = world.ranksOf(run);
   std::vector<SmallVector<Datum<E>>> arguments(ranks.size()), results;
@@ -338,7 +338,7 @@ LogicalResult Timeline<E>::storeGradient(sched::RunOp run, Rank<E> &rank, String
 template <class E> LogicalResult Timeline<E>::computeScalars(sched::ScalarsOp scalars) {
   auto function = symbols.lookup<func::FuncOp>(scalars.getFunction());
   if (!function)
-    return scalars.emitOpError("runs a function that is not there");
+    return scalars.emitOpError("runs a function that does not exist");
   for (Rank<E> &rank : world.ranksOf(scalars)) {
     SmallVector<Datum<E>> arguments, results;
     for (StringRef name : {sched::kLossSum, sched::kLossCount, sched::kSumSquares}) {

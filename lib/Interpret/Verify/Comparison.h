@@ -41,7 +41,7 @@ public:
     if (digestOf<E>(actual) == wanted)
       return;
     report.differing += 1;
-    note(llvm::formatv("step {0}, rank {1}: '{2}' is another than it should be", step, rank, name));
+    note(llvm::formatv("step {0}, rank {1}: '{2}' differs from the expected value", step, rank, name));
   }
 
   /// Each value must be on some rank: pipeline stages hold different ones.

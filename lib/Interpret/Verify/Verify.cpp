@@ -241,8 +241,8 @@ verifyDrawn(const Model &model, const VerifyOptions &options,
       return report;
   }
   Operation *function = const_cast<Model &>(model).microBatch;
-  return function->emitError() << "the unpartitioned program comes to undefined elements with each of " << kDraws
-                               << " draws; a division by zero is, as in a loss of which no label counts";
+  return function->emitError() << "the unpartitioned program computes undefined elements with each of " << kDraws
+                               << " draws, for example by a division by zero, as in a loss without a counted label";
 }
 
 template <class E>

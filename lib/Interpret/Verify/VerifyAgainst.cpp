@@ -33,7 +33,7 @@ struct VerifyAgainstPass : xlc::interpret::impl::VerifyAgainstPassBase<VerifyAga
                      .Case("field", Arithmetic::Field)
                      .Default(std::nullopt);
     if (!known) {
-      module.emitError() << "arithmetic is f64, f32 or field, not '" << arithmetic << "'";
+      module.emitError() << "arithmetic must be f64, f32 or field, not '" << arithmetic << "'";
       return signalPassFailure();
     }
     OwningOpRef<ModuleOp> parsed;

@@ -47,7 +47,7 @@ std::map<std::string, SimulatedKernel> readEntries(std::string_view ptx) {
 Image::Image(const char *ptx) : kernels(readEntries(ptx)) {
   const char *path = getenv("XLC_SIMULATE_IMAGE");
   if (!path)
-    endWith("XLC_SIMULATE_IMAGE names no image of the kernels (xlc compile --simulator-image)");
+    endWith("XLC_SIMULATE_IMAGE does not name an image of the kernels (xlc compile --simulator-image)");
   showOwnNames();
   library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library)

@@ -64,7 +64,7 @@ std::string Memory::accessPage(const Accessor &by, Region &region, uint64_t begi
         return describeRace(queue, last.read, "reads");
     }
     if (!writes && !wasWritten)
-      return " that nobody wrote";
+      return " that were never written";
   }
   own.touch(from, count, writes, by.clock[by.queue]);
   return "";

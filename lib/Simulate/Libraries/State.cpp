@@ -244,7 +244,7 @@ std::pair<Queue *, uint64_t> State::findRecord(const Event &event, uint64_t numb
       if (const Item &item = queue->items[i];
           item.kind == Item::Records && item.event.get() == &event && item.number >= number)
         return {queue.get(), queue->done + i + 1};
-  endWith("a stream waits for an event that nobody records");
+  endWith("a stream waits for an event that is never recorded");
 }
 
 void State::runUntil(Event &event, uint64_t number) {
