@@ -243,12 +243,11 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
     if (failed(checkPlaces(op, made.buffers.size())))
       return failure();
     using Step = FailureOr<plan::StepT>;
-    Step step = TypeSwitch<Operation *, Step>(&op)
-                    .Case<exec::BeginOp, exec::LoadOp, exec::StoreOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp,
-                          exec::SendOp, exec::ReceiveOp>([&](auto action) -> Step { return ::step(action, writer); })
-                    .Default([](Operation *other) -> Step {
-                      return other->emitError("is not an action that the runtime knows");
-                    });
+    Step step =
+        TypeSwitch<Operation *, Step>(&op)
+            .Case<exec::BeginOp, exec::LoadOp, exec::StoreOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp,
+                  exec::SendOp, exec::ReceiveOp>([&](auto action) -> Step { return ::step(action, writer); })
+            .Default([](Operation *other) -> Step { return other->emitError("is not an action of the runtime"); });
     if (failed(step))
       return failure();
     step->stream = static_cast<plan::Stream>(action.getStream());

@@ -50,11 +50,11 @@ static LogicalResult verifyState(exec::ProgramOp program, sched::BucketOp bucket
       continue;
     if (state.getElements() == elements && state.getType() == wanted.type && state.getBegins() == wanted.begins)
       return success();
-    return state.emitOpError() << "is not what bucket '" << bucket.getSymName() << "' keeps: " << elements << " x "
-                               << wanted.type << " that begin with " << stringifyBeginning(wanted.begins);
+    return state.emitOpError() << "differs from the state of bucket '" << bucket.getSymName() << "': " << elements
+                               << " x " << wanted.type << " that begin with " << stringifyBeginning(wanted.begins);
   }
-  return program.emitOpError() << "does not say where '" << name << "' is, which bucket '" << bucket.getSymName()
-                               << "' keeps";
+  return program.emitOpError() << "has no place for '" << name << "', a state of bucket '" << bucket.getSymName()
+                               << "'";
 }
 
 LogicalResult xlc::verifyBucketStates(exec::ProgramOp program) {

@@ -130,7 +130,7 @@ bool readPlace(const ::onnx::TensorProto &proto, const std::string &what, std::s
     return diagnostics.error(what + " is external without a location"), false;
   if (sys::path::is_absolute(location) ||
       llvm::is_contained(llvm::make_range(sys::path::begin(location), sys::path::end(location)), ".."))
-    return diagnostics.error(what + " lies in '" + location + "', which is outside the model's folder"), false;
+    return diagnostics.error(what + " is stored in '" + location + "', which is outside the model's folder"), false;
   return true;
 }
 
@@ -155,10 +155,10 @@ bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, Str
     return true;
   }
   if (problem == EXDEV || problem == ELOOP)
-    return diagnostics.error(what + " lies in '" + location + "', which is outside the model's folder"), false;
+    return diagnostics.error(what + " is stored in '" + location + "', which is outside the model's folder"), false;
   struct stat status{};
   if (problem || fstat(file.descriptor, &status) || !S_ISREG(status.st_mode))
-    return diagnostics.error(what + " lies in '" + location + "', which cannot be read as a file"), false;
+    return diagnostics.error(what + " is stored in '" + location + "', which cannot be read as a file"), false;
   uint64_t end = tensor.offset + (uint64_t)tensor.storedBytes();
   if (end < tensor.offset || end > (uint64_t)status.st_size)
     return diagnostics.error(what + " needs bytes " + Twine(tensor.offset) + " to " + Twine(end) + " of '" + location +

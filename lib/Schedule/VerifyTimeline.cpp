@@ -183,7 +183,7 @@ private:
     for (Attribute member : state.op.getMembers())
       if (!state.contributions.contains(member))
         return op->emitOpError() << "sums the gradient of " << member
-                                 << (state.reducedMicroBatches ? " a second time" : " before it is there");
+                                 << (state.reducedMicroBatches ? " a second time" : " before it exists");
     state.contributions.clear();
     return success();
   }
@@ -240,7 +240,7 @@ private:
     if (!needsReduction()) {
       for (Attribute member : state.op.getMembers())
         if (!state.contributions.contains(member))
-          return op->emitOpError() << "uses the gradient of " << member << " before it is there";
+          return op->emitOpError() << "uses the gradient of " << member << " before it exists";
       return success();
     }
     bool isHybrid = mesh().getDp() > mesh().getShards() && state.op.getStates() == Extent::shard;
@@ -290,7 +290,7 @@ private:
     for (Attribute name : reduce.getScalars()) {
       bool isThere = scalarStores.lookup(name) > 0 || (isSquares(name) && hasNorm);
       if (mesh().getPp() > 1 && !isThere)
-        return reduce.emitOpError() << "sums " << name << " before it is there";
+        return reduce.emitOpError() << "sums " << name << " before it exists";
       int64_t holders = isSquares(name) ? mesh().getShards() * mesh().getTp() : mesh().getDp();
       if (reduce.getGroup().size() != holders * mesh().getPp())
         return reduce.emitOpError() << "sums " << name << " over " << reduce.getGroup().size() << " ranks, "

@@ -11,7 +11,7 @@ namespace {
 
 constexpr StringLiteral introduction = R"(# The spec file
 
-One YAML file says how to train; the ONNX file says what. Every key has a default, so a spec is as short as
+One YAML file configures training; the ONNX file defines the model. Every key has a default, so a spec is as short as
 `dp: 8` and `zero_stage: 3`. This page is printed by `xlc docs spec` from the table that checks specs.
 
 - Sizes in bytes carry a unit (`25MiB`, `24GB`); counts carry none.

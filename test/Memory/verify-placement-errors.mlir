@@ -373,7 +373,7 @@ func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
 // A bucket keeps its parameters and the states of its optimizer.
 module attributes {graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : f64, beta2 = 0.0 : f64, eps = 0.0 : f64, weight_decay = 0.0 : f64, momentum = 0.9 : f64}]} {
 sched.bucket @b ["w"] at [0] sizes [64] elements 64 group 0 params whole grads whole states whole
-// expected-error @+1 {{does not say where 'b/momentum' is, which bucket 'b' keeps}}
+// expected-error @+1 {{has no place for 'b/momentum', a state of bucket 'b'}}
 exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512 {
   exec.buffer 0 parameters "b" size 256 offset 0 live 0 to 0 persistent
   exec.state value of @b 64 x f32 begins parameters at <0 + 0 + 0>
@@ -386,7 +386,7 @@ module {
 sched.bucket @b ["w"] at [0] sizes [64] elements 64 group -1 params whole grads whole states whole
 exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512 {
   exec.buffer 0 parameters "b" size 256 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is not what bucket 'b' keeps: 64 x 'f32' that begin with parameters}}
+  // expected-error @+1 {{differs from the state of bucket 'b': 64 x 'f32' that begin with parameters}}
   exec.state value of @b 32 x f32 begins parameters at <0 + 0 + 0>
 }
 }

@@ -290,7 +290,7 @@ sched.timeline @train_1 stage 1 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
-  // expected-error @+1 {{sums "@loss_sum" before it is there}}
+  // expected-error @+1 {{sums "@loss_sum" before it exists}}
   sched.all_reduce_scalars ["@loss_sum"] over #dist.group<world, [1, 1], [0, 1]>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {

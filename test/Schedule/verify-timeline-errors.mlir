@@ -77,7 +77,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @b ["v", "w"] at [0, 64] sizes [2, 2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{sums the gradient of "w" before it is there}}
+  // expected-error @+1 {{sums the gradient of "w" before it exists}}
   sched.collective all_reduce @b of whole over <dp, [2, 1], []>
 }
 }
@@ -133,7 +133,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{uses the gradient of "w" before it is there}}
+  // expected-error @+1 {{uses the gradient of "w" before it exists}}
   sched.norm @b copies 1 accumulate false
 }
 

@@ -7,15 +7,15 @@ using namespace xlc;
 namespace {
 
 constexpr const char *examples = R"(Examples:
-  xlc compile gpt2.onnx --spec zero3.yaml -o train     ./train, and train.safetensors beside it
+  xlc compile gpt2.onnx --spec zero3.yaml -o train     ./train, and train.safetensors next to it
   ./train --steps 100 --log log.jsonl --save final.safetensors
   xlc compile gpt2.onnx --spec zero3.yaml -o train --cpu x86-64-v3     for any processor with AVX2
   xlc compile gpt2.onnx --spec zero3.yaml -o train --bundle            and train.libs, for a machine without oneDNN
   xlc compile gpt2.onnx --spec one.yaml -o train --target cuda         for an NVIDIA GPU; no GPU is needed to compile
 
-The program needs oneDNN (libdnnl.so.2) where it runs, in OUTPUT.libs or on the system, for GPUs NVIDIA's driver and
-cuBLAS, OUTPUT.safetensors beside it, and its data: the spec's paths are kept as absolute ones, --data gives others.
-Exit code 4, and no program, when the model's reference (docs/Export.md) has other gradients.)";
+At run time the program needs oneDNN (libdnnl.so.2), in OUTPUT.libs or on the system; for GPUs NVIDIA's driver and
+cuBLAS; OUTPUT.safetensors next to it; and its data: the spec's paths are absolute in it, --data overrides them.
+Exit code 4, and no program, if the gradients differ from the model's reference (docs/Export.md).)";
 
 struct CompileOptions : CommonOptions {
   std::string output, simulatorImage;

@@ -24,7 +24,7 @@ constexpr const char *footer = R"(Examples:
   xlc doctor
 
 Exit codes: 0 done, 1 input rejected, 2 usage, 3 plan does not fit, 4 verification failed, 70 internal error.
-Results go to stdout, everything else to stderr.)";
+Results are written to stdout, progress and diagnostics to stderr.)";
 
 /// LLVM's way to give up.
 void endOnFatalError(void *, const char *reason, bool) {

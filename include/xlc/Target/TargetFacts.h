@@ -28,7 +28,7 @@ struct TargetFacts {
 inline constexpr TargetFacts kTargetFacts[] = {
     {.name = "cpu",
      .devices = "CPUs",
-     .madeFor = "processors (`--cpu` says which)",
+     .madeFor = "processors (chosen by `--cpu`)",
      .fusesAttentionDeterministically = true,
      .fusesDroppingAttention = true,
      .hasTf32 = false,

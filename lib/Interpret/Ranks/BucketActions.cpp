@@ -20,7 +20,7 @@ template <class E> static LogicalResult gather(World<E> &world, sched::Collectiv
       Bucket<E> &other = find(world.ranks[peer], gather.getBucketAttr());
       Piece<E> from = other.ownParams(), to = bucket.slice(bucket.params, slice);
       if (StringRef member = other.findUnset(from); !member.empty())
-        return missing(gather, world.ranks[peer], "parameter", member, "is not there");
+        return missing(gather, world.ranks[peer], "parameter", member, "is not written yet");
       for (int64_t k = 0; k < from.count; ++k)
         to.cells->set(to.first + k, from.cells->elements[from.first + k]);
     }
@@ -232,7 +232,7 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
     if (StringRef member = bucket.findUnset(grads); !member.empty())
       return missing(update, rank, "gradient", member, "is not reduced yet");
     if (StringRef member = bucket.findUnset(params); !member.empty())
-      return missing(update, rank, "parameter", member, "is not there");
+      return missing(update, rank, "parameter", member, "is not written yet");
     UpdateRule<E> rule(own, update.getContext(), functions);
     if (isSharded) // what was gathered before is out of date, but for this rank's slice
       for (int64_t slice = 0; slice < bucket.shards; ++slice)

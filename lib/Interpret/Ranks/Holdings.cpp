@@ -41,7 +41,7 @@ template <class E> LogicalResult StageProgram<E>::verifyStates() {
       continue;
     auto has = [&](exec::StateKind kind) { return (found[bucket.getSymName().str()] >> int(kind) & 1) != 0; };
     if (!has(exec::StateKind::value) && !has(exec::StateKind::running_average))
-      return op.emitOpError() << "does not say where bucket '" << bucket.getSymName() << "' is";
+      return op.emitOpError() << "has no place for bucket '" << bucket.getSymName() << "'";
     if (bool hasMaster = has(exec::StateKind::master); hasMaster != bucket.getMasterType().has_value())
       return op.emitOpError() << "has " << (hasMaster ? "a" : "no") << " master of bucket '" << bucket.getSymName()
                               << "', which has " << (hasMaster ? "none" : "one");
