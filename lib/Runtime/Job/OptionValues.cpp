@@ -17,14 +17,14 @@ template <class T> static bool parseNumber(std::string_view text, T &value) {
 uint64_t parseWhole(const char *option, const std::string &text, uint64_t least, uint64_t most) {
   uint64_t value = 0;
   if (!parseNumber(text, value) || value < least || value > most)
-    throw CLI::ValidationError(option, fmt::format("'{}' is no whole number from {} to {}", text, least, most));
+    throw CLI::ValidationError(option, fmt::format("'{}' is not an integer between {} and {}", text, least, most));
   return value;
 }
 
 double parseAmount(const char *option, const std::string &text) {
   double value = 0;
   if (!parseNumber(text, value) || !std::isfinite(value) || value < 0)
-    throw CLI::ValidationError(option, fmt::format("'{}' is no finite number of at least 0", text));
+    throw CLI::ValidationError(option, fmt::format("'{}' must be a finite number >= 0", text));
   return value;
 }
 

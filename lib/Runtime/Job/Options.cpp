@@ -24,31 +24,31 @@ Examples:
   ./train --steps 20 --log log.jsonl --save final.safetensors
   ./train --data input_ids=a.npy,labels=b.npy         other data, one .npy file per model input
   ./train --data folder                               folder/NAME.npy for every input
-  ./train --data tokens='corpus/*.bin' --epochs 3     other files of tokens, three times over
-  ./train --eval --init final.safetensors             evaluate once, of a spec that has 'eval'
-  ./train --predict outputs --init final.safetensors  the same, and outputs/NAME.npy for each of 'eval.outputs'
-  ./train --generate 200 --prompt text --resume auto  200 tokens that follow those of a file
-  ./train --log log.csv --tensorboard charts          a table, and files for TensorBoard
-  ./train --check-data                                whether every id has a row in its table, of data of any size
-  ./train --init final.safetensors --lr 1e-4          begin from saved parameters
-  ./train --resume auto                               go on from the newest checkpoint, or begin where there is none
-  touch CK/checkpoint-now                             in the folder of checkpoints: one more after this step
-  ./train --steps 3 --profile trace.json              what ran when, for https://ui.perfetto.dev
-  ./train --steps 3 --inject-fault 0:3:begin          rank 0 fails in step 3 at the action 'begin', which every
-                                                      program has; a --profile trace names all the others
-  ./train --tune h100.json && ./train --tuned h100.json       the fastest algorithms of a GPU's products
-  ./train --processes                                 each rank is a process; this one starts and watches them (on
-                                                      GPUs also without the option)
-  mpirun --bind-to none -np 4 ./train                 the same, started by others: so many as the plan has ranks; also
-                                                      srun, torchrun --no-python -- (on several hosts with GPUs
-                                                      alone), and on one host mpiexec
+  ./train --data tokens='corpus/*.bin' --epochs 3     three passes over other files of tokens
+  ./train --eval --init final.safetensors             evaluate once (requires 'eval' in the spec)
+  ./train --predict outputs --init final.safetensors  the same, and write outputs/NAME.npy per 'eval.outputs'
+  ./train --generate 200 --prompt text --resume auto  continue the tokens of a file by 200
+  ./train --log log.csv --tensorboard charts          log a table, and write files for TensorBoard
+  ./train --check-data                                check all data: every id must have a row in its table
+  ./train --init final.safetensors --lr 1e-4          start from saved parameters
+  ./train --resume auto                               resume from the newest checkpoint, or start anew
+  touch CK/checkpoint-now                             in the folder CK of checkpoints: write one after this step
+  ./train --steps 3 --profile trace.json              trace of all ranks, for https://ui.perfetto.dev
+  ./train --steps 3 --inject-fault 0:3:begin          make rank 0 fail in step 3 at the action 'begin', which
+                                                      every program has; a --profile trace lists all others
+  ./train --tune h100.json && ./train --tuned h100.json       use the fastest algorithms for products on a GPU
+  ./train --processes                                 run each rank as a process, started and watched by this
+                                                      one (the default on GPUs)
+  mpirun --bind-to none -np 4 ./train                 the same with another launcher: one process per rank of the
+                                                      plan; also srun, torchrun --no-python -- (on several hosts
+                                                      with GPUs only), and mpiexec on one host
 
-Ranks with GPUs on several hosts meet at MASTER_ADDR, at the port behind MASTER_PORT. XLC_JOB_SECRET in the environment
-of all of them, a text that nobody guesses, lets in no others; what they say is not encrypted.
+Ranks with GPUs on several hosts connect to MASTER_ADDR, at the port MASTER_PORT + 1. XLC_JOB_SECRET, a secret text in
+the environment of all ranks, keeps other processes out; the connections are not encrypted.
 
-Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after its step with a checkpoint, where it has a folder for them, and
---save is done; a second Ctrl-C or SIGTERM ends it at once. SIGUSR1 lets it write a checkpoint and go on. A line that
-cannot be written (--log, stdout) does not end it.
+Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after the current step, with a checkpoint if the run has a folder for
+them, and with --save; a second Ctrl-C or SIGTERM ends it at once. SIGUSR1 writes a checkpoint, and training continues.
+A line that cannot be written (--log, stdout) does not end the run.
 
 Exit codes: 0 done, 1 input rejected or output not written, 2 usage, 5 a rank failed, 6 no checkpoint can be resumed,
 7 the loss or a gradient is not finite, 70 internal error, 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP)";
@@ -59,11 +59,10 @@ Options::Generate &generationOf(Options &options) {
 
 /// After all others: --tune is none of a run's.
 void addOptionsOfTuning(CLI::App &app, Options &options) {
-  CLI::Option *tune = app.add_option(
-      "--tune", options.tune,
-      "instead of training: time the algorithms of cuBLASLt for all products on the first GPU, for some seconds, and "
-      "write the fastest to this file, for --tuned");
-  app.add_option("--tuned", options.tuned, "let products on GPUs take the algorithms that this file has");
+  CLI::Option *tune = app.add_option("--tune", options.tune,
+                                     "instead of training: time cuBLASLt's algorithms for all products on the first "
+                                     "GPU (takes seconds) and write the fastest ones to this file, for --tuned");
+  app.add_option("--tuned", options.tuned, "use the algorithms in this file, written by --tune, for products on GPUs");
   for (CLI::Option *other : app.get_options())
     if (other != tune && other->get_name() != "--help" && other->get_name() != "--version")
       tune->excludes(other);
@@ -71,52 +70,52 @@ void addOptionsOfTuning(CLI::App &app, Options &options) {
 
 void addOptionsOfCheckpoints(CLI::App &app, Options &options) {
   app.add_option("--resume", options.resume,
-                 "go on from this checkpoint, of any layout; auto: from the newest of the folder, and begin where that "
-                 "has none")
+                 "resume from this checkpoint, of any layout; auto: from the newest checkpoint in the folder, or start "
+                 "anew if it has none")
       ->type_name("auto|FOLDER");
   app.add_option("--checkpoint-dir", options.checkpointDir,
-                 "the folder of the run's checkpoints; default: the spec's checkpoint.dir")
+                 "folder of the run's checkpoints; default: checkpoint.dir of the spec")
       ->type_name("FOLDER");
   app.add_flag("--checkpoint-now", options.checkpointsNow,
-               "write a checkpoint before the first step: with --resume and no step to do, for this layout");
-  app.add_flag("--data-changed", options.dataChanged,
-               "with --resume: the data are others than those of the run until then; it goes on at the same sample");
+               "write a checkpoint before the first step; with --resume and no steps left to run, converts a "
+               "checkpoint to this program's layout");
+  app.add_flag(
+      "--data-changed", options.dataChanged,
+      "with --resume: accept data that differ from those of the run so far; training continues at the same sample");
 }
 
 /// What a program does in place of training.
 void addOptionsOfEvaluation(CLI::App &app, Options &options) {
-  CLI::Option *evaluates =
-      app.add_flag("--eval", options.evaluates, "instead of training: evaluate once, with --init or --resume, and end");
+  CLI::Option *evaluates = app.add_flag("--eval", options.evaluates,
+                                        "instead of training: evaluate once, with --init or --resume, and exit");
   app.add_option_function<std::string>(
       "--validation",
       [&options](const std::string &text) {
         parseData("--validation", text, options.validationFolder, options.validationFiles);
       },
-      "what is evaluated on, as --data; default: the spec's data.validation");
-  CLI::Option *predicts =
-      app.add_option("--predict", options.predictions,
-                     "as --eval, and write eval.outputs of the spec to this folder: NAME.npy has those of all rows, in "
-                     "their order")
-          ->type_name("FOLDER");
-  CLI::Option *generates =
-      app.add_option_function<std::string>(
-             "--generate",
-             [&options](const std::string &text) {
-               generationOf(options).tokens = parseWhole("--generate", text, 1, mostGenerated);
-             },
-             "instead of training: print so many tokens, one after the other, each drawn from what the model predicts "
-             "behind the last ones; of uint8 as bytes, others as numbers")
-          ->type_name("COUNT");
+      "validation data, in the form of --data; default: data.validation of the spec");
+  CLI::Option *predicts = app.add_option("--predict", options.predictions,
+                                         "like --eval, and write eval.outputs of the spec to this folder: NAME.npy "
+                                         "holds the output for every row, in the order of the rows")
+                              ->type_name("FOLDER");
+  CLI::Option *generates = app.add_option_function<std::string>(
+                                  "--generate",
+                                  [&options](const std::string &text) {
+                                    generationOf(options).tokens = parseWhole("--generate", text, 1, mostGenerated);
+                                  },
+                                  "instead of training: generate this many tokens, each drawn from the model's "
+                                  "prediction, and print them: uint8 tokens as bytes, others as numbers")
+                               ->type_name("COUNT");
   CLI::Option *prompt = app.add_option_function<std::string>(
                                "--prompt", [&options](const std::string &text) { generationOf(options).prompt = text; },
-                               "what comes before, tokens in the type of the spec's stream: of uint8 a text")
+                               "file of tokens to continue, in the token type of the spec's stream (uint8: text)")
                             ->type_name("FILE");
   app.add_option_function<std::string>(
          "--temperature",
          [&options](const std::string &text) {
            generationOf(options).temperature = parseAmount("--temperature", text);
          },
-         "by which logits are divided before a token is drawn; 0: the most likely one; default: 1")
+         "divide the logits by this number before a token is drawn; 0: always take the most likely token; default: 1")
       ->type_name("NUMBER")
       ->needs(generates);
   app.add_option_function<std::string>(
@@ -124,7 +123,7 @@ void addOptionsOfEvaluation(CLI::App &app, Options &options) {
          [&options](const std::string &text) {
            generationOf(options).topK = parseWhole("--top-k", text, 1, mostSteps);
          },
-         "draw one of so many most likely tokens; default: of all")
+         "draw from this many most likely tokens; default: from all")
       ->type_name("COUNT")
       ->needs(generates);
   generates->needs(prompt), prompt->needs(generates);
@@ -146,28 +145,28 @@ void excludeOptionsOfTraining(CLI::App &app) {
 void addOptionsOfObservation(CLI::App &app, Options &options) {
   app.add_flag(
          "--no-examine{false}", options.examines,
-         "where the loss or a gradient is not finite: end without running the step again to find the first such value")
+         "if the loss or a gradient is not finite, exit without running the step again to find the first such value")
       ->disable_flag_override();
-  app.add_flag("--check-nan", options.checksNan, "look for the first value that is not finite in every step; slow")
+  app.add_flag("--check-nan", options.checksNan, "search every step for the first value that is not finite (slow)")
       ->excludes("--no-examine");
   app.add_option_function<std::string>(
          "--log-norms",
          [&options](const std::string &text) { options.logNorms = parseWhole("--log-norms", text, 1, mostSteps); },
-         "every so many steps, write the norm and the largest magnitude of each parameter's gradient and update to "
-         "--log; on one host")
+         "every COUNT steps, write the norm and the largest magnitude of each parameter's gradient and update to --log "
+         "(on one host only)")
       ->type_name("COUNT")
       ->needs("--log")
       ->excludes("--check-nan");
   app.add_option("--profile", options.profile, "write a trace of every rank to this file");
-  app.add_option("--stats", options.stats, "write bytes planned and used to this file");
+  app.add_option("--stats", options.stats, "write the planned and used numbers of bytes to this file");
 }
 
 /// How ranks run, wait and meet.
 void addOptionsOfRunning(CLI::App &app, Options &options) {
   app.add_option_function<std::string>(
          "--library-isa", [&options](const std::string &text) { options.nativeLibraries = text == "native"; },
-         "instructions that library calls use: those of the processors that the program is made for, or all that this "
-         "machine has, where the planned workspace is enough (other bits)")
+         "instructions of library calls: plan: those of the processors the program is compiled for; native: all of "
+         "this machine, if the planned workspace suffices (changes the last bits of results)")
       ->type_name("plan|native")
       ->check(CLI::IsMember({"plan", "native"}));
   app.add_option_function<std::string>(
@@ -175,22 +174,21 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
          [&options](const std::string &text) {
            options.overlap = text == "threads" ? Overlap::Threads : Overlap::Inline;
          },
-         "how a rank runs what it exchanges and loads: inline, one action after the other (on a GPU: on one stream), "
-         "or "
-         "on threads beside its computations (the same bits); default: the spec's runtime.overlap; a GPU's streams")
+         "how a rank runs exchanges and loads: inline: one action after the other (on a GPU: on one stream); threads: "
+         "in parallel with its computations (bitwise the same results); default: runtime.overlap of the spec; on GPUs, "
+         "several streams")
       ->type_name("inline|threads")
       ->check(CLI::IsMember({"inline", "threads"}));
   app.add_option_function<std::string>(
          "--graph", [&options](const std::string &text) { options.graph = text == "on"; },
-         "whether GPUs get a step as one CUDA graph, from the third on, or action by action (the same bits); not with "
-         "--profile, --check and --link-rate; default: on, but off where a process has several GPUs, for which NCCL "
-         "advises against it")
+         "launch a step on GPUs as one CUDA graph, from the third step on, or action by action (bitwise the same "
+         "results); not with --profile, --check and --link-rate; default: on, but off if a process has several GPUs, "
+         "as NCCL recommends")
       ->type_name("on|off")
       ->check(CLI::IsMember({"on", "off"}));
-  app.add_flag(
-      "--register-buffers", options.registersMemory,
-      "register the memory of several GPUs with NCCL, which then moves what ranks exchange without copies through "
-      "buffers of its own where GPUs and network can (sums that NCCL makes may round otherwise)");
+  app.add_flag("--register-buffers", options.registersMemory,
+               "register the memory of several GPUs with NCCL, which then exchanges data without copies through its "
+               "own buffers where GPUs and network support it (NCCL's sums may round differently)");
   app.add_option_function<std::string>(
          "--link-rate",
          [&options](const std::string &text) {
@@ -198,20 +196,21 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
            if (*options.linkRate < 1000)
              throw CLI::ValidationError("--link-rate", "'" + text + "' is less than 1000 bytes per second");
          },
-         "let messages take as long as on a link of so many bytes per second, 1e9, to try a slower network")
+         "simulate a slower network: delay messages as on a link of this many bytes per second, for example 1e9")
       ->type_name("RATE");
   app.add_option_function<std::string>(
          "--timeout", [&options](const std::string &text) { options.timeout = parseAmount("--timeout", text); },
-         "how long to wait for ranks that do not come, or do nothing; 0: as long as it takes; default: 60")
+         "seconds to wait for ranks that do not join or make no progress; 0: no limit; default: 60")
       ->type_name("SECONDS");
   CLI::Option *processes = app.add_flag_callback(
       "--processes", [&options] { options.processes = true; },
-      "run each rank as a process of its own, not as a thread (the same bits); the default on GPUs");
+      "run each rank as a process, not as a thread (bitwise the same results); the default on GPUs");
   app.add_flag_callback(
          "--threads", [&options] { options.processes = false; },
-         "run the ranks that this process starts as its threads; the default on CPUs")
+         "run the ranks as threads of this process; the default on CPUs")
       ->excludes(processes);
-  app.add_flag("--check", options.check, "poison what is not live, and all but its operands for each call; slow")
+  app.add_flag("--check", options.check,
+               "before each call, fill all memory but its operands with a poison value (slow)")
       ->excludes("--overlap");
 }
 
@@ -239,45 +238,44 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.set_version_flag("--version", fmt::format("xlc runtime {}\n{}", XLC_VERSION, about));
   app.add_option_function<std::string>(
          "--steps", [&](const std::string &text) { options.steps = parseWhole("--steps", text, 1, mostSteps); },
-         "optimizer steps; default: one epoch, as with --epochs 1")
+         "number of optimizer steps; default: one epoch, as with --epochs 1")
       ->type_name("COUNT");
   app.add_option_function<std::string>(
          "--epochs", [&](const std::string &text) { options.epochs = parseWhole("--epochs", text, 1, mostSteps); },
-         "instead of --steps: so many times over the data; a last step that the rows do not fill goes on with those "
-         "of the next epoch")
+         "instead of --steps: number of passes over the data; a last step that the rows do not fill is filled with "
+         "rows of the next epoch")
       ->type_name("COUNT")
       ->excludes("--steps");
   app.add_option("--log", options.log,
-                 "write one JSON object per step and evaluation to this file; where its name ends in .csv, a table");
+                 "write one JSON object per step and evaluation to this file; if its name ends in .csv, a table");
   app.add_option("--tensorboard", options.tensorboard,
                  "write losses, rates, norms and metrics for TensorBoard to this folder")
       ->type_name("FOLDER");
   app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
-  app.add_option("--save-trained", options.saveTrained,
-                 "the same of those that are trained: what is frozen is left out");
+  app.add_option("--save-trained", options.saveTrained, "like --save, without frozen parameters");
   app.add_option("--save-ema", options.saveAverage,
-                 "the same with the average of the spec's ema in place of what is trained");
+                 "like --save, with the averages of the spec's ema instead of the trained parameters");
   app.add_option("--init", options.init,
-                 "begin from the parameters in this safetensors file, of any float type, or of a checkpoint");
+                 "start from the parameters in this safetensors file (of any float type) or checkpoint");
   addOptionsOfCheckpoints(app, options);
   app.add_option_function<std::string>(
       "--data", [&](const std::string &text) { parseData("--data", text, options.dataFolder, options.dataFiles); },
-      "a folder of NAME.npy, or name=path,...; tokens=path, or a pattern, for the stream of a spec that has one");
+      "folder of NAME.npy, or name=path,...; for the token stream of a spec that has one: tokens=path or a pattern");
   addOptionsOfEvaluation(app, options);
-  app.add_flag("--check-data", options.checksData, "instead of a run: read all data, say what is wrong, and end");
+  app.add_flag("--check-data", options.checksData, "instead of training: read all data, report errors, and exit");
   app.add_option_function<std::string>(
          "--lr", [&](const std::string &text) { options.learningRate = parseAmount("--lr", text); },
-         "learning rate, by which all of a schedule is scaled; groups with their own keep their ratio to the first")
+         "learning rate; scales the whole schedule, and groups with their own rate keep their ratio to the first group")
       ->type_name("RATE");
   app.add_option_function<std::string>(
          "--seed", [&](const std::string &text) { options.seed = parseWhole("--seed", text, 0, UINT64_MAX); },
-         "seed of random initial values, of stochastic rounding and of generated tokens; default: the spec's")
+         "seed of random initial values, stochastic rounding and generated tokens; default: that of the spec")
       ->type_name("NUMBER");
   addOptionsOfObservation(app, options);
   app.add_option_function<std::string>(
       "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
-      "make a rank fail (rank:step:action), a gradient overflow (rank:step:parameter=inf, or =nan), or a bit of what a "
-      "rank holds flip behind the step (rank:step:parameter=flip, of a state m/parameter=flip)");
+      "make a rank fail (rank:step:action), a gradient overflow (rank:step:parameter=inf, or =nan), or a bit of a "
+      "rank's parameter flip after the step (rank:step:parameter=flip, of a state m/parameter=flip)");
   addOptionsOfRunning(app, options);
   excludeOptionsOfTraining(app);
   addOptionsOfTuning(app, options);
