@@ -1,5 +1,5 @@
 """Every system call that changes files while a run writes checkpoints: all processes are killed before it and behind it, and the run
-goes on with the bits of one that was not; it fails, and training goes on."""
+goes on with the bits of one that was not; it fails, and training continues."""
 
 import errno
 import itertools
@@ -98,7 +98,7 @@ def failing(name, places):
             watched.clear()
             code, said, _ = watched.run(STEPS + EVERY, "failed", FILE_CALLS_FAIL=number, FILE_CALLS_ERRNO=number_of_error)
             where = f"call {number} of {count} fails with {number_of_error and errno.errorcode[number_of_error] or 'a short write'}"
-            before_first = "training goes on" not in said and any(words in said for words in ("can be made there", "cannot be written there", "cannot be synced"))
+            before_first = "training continues" not in said and any(words in said for words in ("cannot create the folder of checkpoints", "cannot write checkpoints to this folder", "cannot be synced"))
             if not before_first and (code not in (0, 1) or watched.saved("failed") != watched.saved("whole")):
                 yield f"{where}: exit code {code}: {said[-500:]}"
             if number_of_error == 0 and (code or "warning" in said):

@@ -83,12 +83,12 @@ def some_stay(setting):
         wait_for(lambda: (run.program.folder / "first.jsonl").exists() and (run.program.folder / "first.jsonl").stat().st_size > 0, process)
         said = run.train(1, tag="second", expect=1)
         process.kill()
-    if "another run writes its own" not in said:
+    if "another run is writing to it" not in said:
         yield f"a second run in the folder said: {said}"
 
 
 def is_full(setting):
-    """A small file system: one line names file and reason, training goes on, the older checkpoint verifies."""
+    """A small file system: one line names file and reason, training continues, the older checkpoint verifies."""
     if os.geteuid():
         raise promises.Skipped("mounting needs root")
     run = checkpoint_runs.Run(setting, "full", MODEL, {"dp": 2, "stage": 1}, checkpoint={"dir": setting.scratch / "full" / "disk" / "ck", "every": 5, "keep": 0})
@@ -101,7 +101,7 @@ def is_full(setting):
     try:
         said = run.train(20, expect=1)
         left = sorted(path.name for path in (disk / "ck").iterdir() if path.is_dir())
-        if said.count("No space left on device") != said.count("training goes on") or "warning: there is no checkpoint of step" not in said:
+        if said.count("No space left on device") != said.count("training continues") or "warning: the checkpoint of step" not in said:
             yield f"a full disk: {said[-600:]}"
         if not left or left[0] != "step-00000005":
             yield f"on the full disk is {left}"

@@ -202,7 +202,7 @@ def a_rank_that_hangs_is_named(setting, everything):
         stopped = next(pid for pid in processes.find_left(trained) if rank_of(pid) == rank)
         os.kill(stopped, signal.SIGSTOP)
         code, said, seconds = processes.end(process)
-        if code != 5 or said.count("error: ") != 1 or f"error: rank {rank}, step " not in said or "; who waits: rank " not in said:
+        if code != 5 or said.count("error: ") != 1 or f"error: rank {rank}, step " not in said or "; waiting: rank " not in said:
             yield f"rank {rank} was stopped: {code} after {seconds:.1f} s: {said}"
         if not processes.wait_until(lambda pid=stopped: not processes.state_of(pid), 5):
             yield f"rank {rank}, which was stopped, is left"
@@ -240,18 +240,18 @@ def wrong_launches_are_refused(setting, _):
     no_library.mkdir(exist_ok=True)
     (no_library / "libmpi.so.40").write_text("no library")
     wrong = [
-            ("error: mpirun has started 3 processes (OMPI_COMM_WORLD_SIZE=3), and the plan has 2 ranks: start 2, or compile for 3", claim(3, plain)),
+            ("error: mpirun has started 3 processes (OMPI_COMM_WORLD_SIZE=3), but the plan has 2 ranks: start 2, or compile for 3", claim(3, plain)),
             ("and --processes would start 2 in each", claim(2, [*plain, "--processes"])),
             ("error: rank 1 was started with a program of another plan than rank 0", claim(1, plain, [other, *few])),
             ("error: rank 1 was started with other options than rank 0", claim(1, plain, [*plain, "--lr", "1"])),
-            ("error: mpirun says rank 1 of 2, and MPI rank 0 of 2: start processes on several hosts with the mpirun that belongs to libmpi.so.40",
+            ("error: mpirun assigned rank 1 of 2, but MPI rank 0 of 2: start processes on several hosts with the mpirun that belongs to libmpi.so.40",
              claim(2, plain, OMPI_COMM_WORLD_RANK=1)),
-            ("error: not all 2 ranks came within 3 s (--timeout)", claim(1, plain, ["sleep", "20"])),
+            ("error: not all 2 ranks joined within 3 s (--timeout)", claim(1, plain, ["sleep", "20"])),
             ("error: ranks on several hosts meet through Open MPI, and its library cannot be used: ",
              claim(2, plain, LD_LIBRARY_PATH=no_library)),
-            ("error: mpiexec has started processes on several hosts (MPI_LOCALNRANKS=1 of PMI_SIZE=2), which meet through MPI: start "
+            ("error: mpiexec has started processes on several hosts (MPI_LOCALNRANKS=1 of PMI_SIZE=2), which requires MPI: start them "
              "with mpirun or srun", ["env", "PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=1", *map(str, plain)]),
-            ("error: srun says rank 1 of 2, and MPI rank 0 of 1: start processes on several hosts with srun --mpi=pmix",
+            ("error: srun assigned rank 1 of 2, but MPI rank 0 of 1: start processes on several hosts with srun --mpi=pmix",
              ["env", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=2", "SLURM_JOB_ID=xlc", *map(str, plain)]),
             ("ck: error: is another folder on this host than on that of rank 0: checkpoints need one folder for all hosts",
              claim(1, *(["sh", "-c", f"mkdir -p {folder} && cd {folder} && exec {path} --steps 2 --checkpoint-dir ck"]
@@ -345,7 +345,7 @@ def wrong_gpus_are_refused(setting, _):
     no_library = setting.scratch / "no-library-for-gpus"
     no_library.mkdir(exist_ok=True)
     (no_library / "libmpi.so.40").write_text("no library")
-    for words, local, variables in (("or set MASTER_ADDR and MASTER_PORT (1 to 65534) to where rank 0 can be found", 1, {"LD_LIBRARY_PATH": no_library}),
+    for words, local, variables in (("or set MASTER_ADDR and MASTER_PORT (1 to 65534) to the address of rank 0", 1, {"LD_LIBRARY_PATH": no_library}),
                                     ("error: ranks 0 and 1 have the same GPU: each needs its own", 1, {"OMPI_COMM_WORLD_LOCAL_RANK": 0}),
                                     ("error: the program has 4 ranks, of which 3 are on this host, and 2 GPUs are visible", 3, {"XLC_SIMULATE_DEVICES": 2})):
         code, shown, said, _ = run(claim(4, plain, local=local, **{**gpu_variables(simulated, "early"), **variables}))
@@ -393,10 +393,10 @@ def gpus_meet_over_tcp(setting, everything):
     if codes != [5] * 4 or said.count("error: ") != 1 or "error: rank 1, step 1, " not in said or "ncclAllReduce" not in said or seconds > 10:
         yield f"a call of rank 1 fails: {codes} after {seconds:.1f} s: {said}"
     codes, _, said, seconds = torchrun(simulated, 4, [simulated.program.path, "--steps", 3, "--timeout", 2], MASTER_PORT=1)
-    if codes != [1] * 4 or "error: not all 4 ranks came within 2 s (--timeout)" not in said or seconds > 10:
+    if codes != [1] * 4 or "error: not all 4 ranks joined within 2 s (--timeout)" not in said or seconds > 10:
         yield f"rank 1 looks for another rank 0: {codes} after {seconds:.1f} s: {said}"
     codes, _, said, _ = torchrun(simulated, 4, [simulated.program.path, "--steps", 3, "--timeout", 2], MASTER_ADDR="")
-    if codes[1] != 1 or "torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=4), which meet through MPI: start with mpirun or srun, or set MASTER_ADDR and MASTER_PORT (1 to 65534)" not in said:
+    if codes[1] != 1 or "torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=4), which requires MPI: start them with mpirun or srun, or set MASTER_ADDR and MASTER_PORT (1 to 65534)" not in said:
         yield f"rank 1 is told no meeting point: {codes}: {said}"
 
 

@@ -118,9 +118,9 @@ def leaves_no_predictions(setting):
         other = program.run([made.path, "--predict", outputs], 1)
         process.send_signal(signal.SIGTERM)
         said = process.stderr.read()
-    if "another program writes its predictions there" not in other:
+    if "another program is writing its predictions to it" not in other:
         yield f"a second program said {other}"
-    if process.returncode != -signal.SIGTERM or list(outputs.iterdir()) or "stopped before all rows were evaluated; no predictions are written" not in said:
+    if process.returncode != -signal.SIGTERM or list(outputs.iterdir()) or "stopped before all rows were evaluated; no predictions were written" not in said:
         yield f"SIGTERM to --predict: exit {process.returncode}, left {list(outputs.iterdir())}: {said}"
 
 

@@ -176,7 +176,7 @@ def killed_processes_end_the_job(setting, everything):
     children = children_of(process.pid)
     process.kill()
     _, said, _ = end(process)
-    if not wait_until(lambda: not any(map(state_of, children)), 5) or said.count("the process that started the ranks has gone") != 1:
+    if not wait_until(lambda: not any(map(state_of, children)), 5) or said.count("the process that started the ranks has ended") != 1:
         yield f"the starter was killed: {[state_of(child) for child in children]} {said}"
     process = start(trained)
     for child in [*children_of(process.pid), process.pid]:
@@ -196,7 +196,7 @@ def killed_ranks_of_launchers_end_the_job(setting, everything):
         wait_until(lambda: is_running(trained, "run"))
         ranks.all[rank].kill()
         codes, _, said, seconds = ranks.end()
-        if codes[1 - rank] != 5 or seconds > 5 or said.count("error: ") != 1 or f"rank {rank}, step " not in said or "its process has gone" not in said:
+        if codes[1 - rank] != 5 or seconds > 5 or said.count("error: ") != 1 or f"rank {rank}, step " not in said or "its process has ended" not in said:
             yield f"rank {rank} was killed: {codes} after {seconds:.1f} s: {said}"
     for rank in (0, 1) * bool(MPIRUN):
         log.unlink(missing_ok=True)
@@ -237,7 +237,7 @@ def a_rank_that_hangs_is_named(setting, everything):
         stopped = children_of(process.pid)[rank]
         os.kill(stopped, signal.SIGSTOP)
         code, said, seconds = end(process)
-        if code != 5 or said.count("error: ") != 1 or f"error: rank {rank}, step " not in said or "; who waits: rank " not in said:
+        if code != 5 or said.count("error: ") != 1 or f"error: rank {rank}, step " not in said or "; waiting: rank " not in said:
             yield f"rank {rank} was stopped: {code} after {seconds:.1f} s: {said}"
         if state_of(stopped):
             yield f"rank {rank}, which was stopped, is left"
@@ -324,7 +324,7 @@ def threads_on_too_few_cores_are_warned_of(setting, _):
         raise promises.Skipped("there is one core")
     trained = promises.make(setting, "bound", dp=2, runtime={"threads_per_rank": 2})
     said = program.run(mpirun(2, "--bind-to", "core") + [trained.path, "--steps", "1"])
-    if said.count("has 2 threads and may run on 1 core: mpirun --bind-to none leaves all cores to each process") != 1:
+    if said.count("has 2 threads, but only 1 core: mpirun --bind-to none leaves all cores to each process") != 1:
         yield said
     if "warning" in (said := program.run(mpirun(2, "--bind-to", "none") + [trained.path, "--steps", "1"])):
         yield said
@@ -345,7 +345,7 @@ def wrong_launches_are_refused(setting, _):
         own = {**torchrun_variables(rank, world, port, local), **changes}
         return {name: value for name, value in own.items() if value is not None}
     for words, jobs in [
-            ("error: torchrun has started 3 processes (WORLD_SIZE=3), and the plan has 2 ranks: start 2, or compile for 3",
+            ("error: torchrun has started 3 processes (WORLD_SIZE=3), but the plan has 2 ranks: start 2, or compile for 3",
              lambda: [(plain, variables(rank, 3)) for rank in range(3)]),
             ("error: WORLD_SIZE is set and RANK is not", lambda: [(plain, variables(rank, RANK=None)) for rank in range(2)]),
             ("error: RANK is set and WORLD_SIZE is not", lambda: [(plain, variables(rank, WORLD_SIZE=None)) for rank in range(2)]),
@@ -361,9 +361,9 @@ def wrong_launches_are_refused(setting, _):
              lambda: [(plain, variables(0)), ([same, *few], variables(1))]),
             ("error: rank 1 was started with other options than rank 0",
              lambda: [(plain, variables(0)), ([*plain, "--lr", "1"], variables(1))]),
-            ("error: torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=2), which meet through MPI: "
-             "start with mpirun or srun", lambda: [(plain, variables(rank, local=1)) for rank in range(2)]),
-            ("error: torchrun has started 2 processes (WORLD_SIZE=2), and --processes would start 2 in each: leave one of the two out",
+            ("error: torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=2), which requires MPI: "
+             "start them with mpirun or srun", lambda: [(plain, variables(rank, local=1)) for rank in range(2)]),
+            ("error: torchrun has started 2 processes (WORLD_SIZE=2), and --processes would start 2 in each: use only one of the two",
              lambda: [([*plain, "--processes"], variables(rank)) for rank in range(2)]),
             ("no/such: error: cannot be read", lambda: [([*plain, "--init", "no/such"], variables(rank)) for rank in range(2)]),
             ("no/such: error: cannot be written", lambda: [([*plain, "--save", "no/such"], variables(rank)) for rank in range(2)]),

@@ -74,8 +74,8 @@ def end_with_7(setting):
     """Where each step overflows: at the smallest scale, or after fifty steps with a scale that stays."""
     model = ("gpt2-tiny", "loss", "sgd")
     for name, scale, words, steps in (
-            ("smallest", {"initial": 2 ** 99, "window": 6, "min": 2 ** 97, "hysteresis": 2}, "the loss scale is at its smallest", 4),
-            ("fixed", 1e30, "in the 50th step in a row that is skipped, with a loss scale of", 50)):
+            ("smallest", {"initial": 2 ** 99, "window": 6, "min": 2 ** 97, "hysteresis": 2}, "the loss scale is at its minimum", 4),
+            ("fixed", 1e30, "in the 50th skipped step in a row, with a loss scale of", 50)):
         trained = make(setting, model, f"overflow-{name}", {"compute": "fp16", "loss_scale": scale}, dp=2, stage=1)
         said = trained.train(100, expect=7)
         if words not in said or f"step {steps}:" not in said or len(trained.log()) != steps:

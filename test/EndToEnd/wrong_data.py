@@ -131,7 +131,7 @@ def refused_before_the_first_step(setting):
             ("rows of other number", good, ["--data", f"input_ids={setting.scratch / 'short.npy'}"],
              rf"raw: error: {ROWS} rows, while .*short\.npy has {ROWS - 1}|short\.npy: error: {ROWS - 1} rows, while .*raw has {ROWS}"),
             ("tokens in place of rows", good, ["--data", f"input_ids={stream}"], "raw: error: not an .npy file"),
-            ("no epoch", good, ["--epochs", 2**63 - 1], "error: 9223372036854775807 epochs of 1600 rows are more steps than can be counted")]:
+            ("no epoch", good, ["--epochs", 2**63 - 1], "error: 9223372036854775807 epochs of 1600 rows are too many to count")]:
         stream.unlink(missing_ok=True)
         if content is not None:
             stream.write_bytes(content)

@@ -169,7 +169,7 @@ def no_descriptor_for_ranks(bench):
     one = hosts.start(1, "--timeout", "10")
     time.sleep(2)
     used = seconds_of(zero)
-    said = end(zero, 1, "error: not all 2 ranks came within 3 s (--timeout): rank 1 is missing")
+    said = end(zero, 1, "error: not all 2 ranks joined within 3 s (--timeout): rank 1 is missing")
     assert used < 1, f"{used} s were taken"
     assert "Too many open files" in said, said
     one.kill()
@@ -225,7 +225,7 @@ def one_that_says_nothing(bench):
     job, _ = hosts.learn()
     zero = hosts.start(0, "--timeout", "2")
     peer = hosts.pretend(job)
-    end(zero, 1, "error: not all 2 ranks came within 2 s (--timeout): rank 1 said nothing then", seconds=6)
+    end(zero, 1, "error: not all 2 ranks joined within 2 s (--timeout): rank 1 said nothing then", seconds=6)
     peer.connection.close()
 
 
@@ -249,4 +249,4 @@ def a_host_that_has_no_address(bench):
     first = one.stderr.readline()
     assert "note: rank 1 looks for rank 0 at 'no.such.host.invalid' (MASTER_ADDR), which has no address: " in first, first
     assert time.monotonic() - begin < 2, f"after {time.monotonic() - begin:.1f} s"
-    end(one, 1, "error: not all 2 ranks came within 3 s (--timeout): rank 0 at no.such.host.invalid:")
+    end(one, 1, "error: not all 2 ranks joined within 3 s (--timeout): rank 0 at no.such.host.invalid:")

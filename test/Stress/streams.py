@@ -50,7 +50,7 @@ def outputs_that_are_pipes(bench):
     expect('"vm_hwm"' in bench.run("./train", "--steps", "1", "--stats", "/dev/stdout"), "no stats")
     done = subprocess.run(["sh", "-c", "./train --steps 2 --log /dev/stdout > out"], cwd=bench.folder, capture_output=True, text=True,
                           timeout=60, check=False)
-    expect(done.returncode == 1 and "--log would overwrite what is printed to stdout" in done.stderr, done.stderr)
+    expect(done.returncode == 1 and "--log would overwrite the standard output" in done.stderr, done.stderr)
 
 
 def two_programs_with_one_log(bench):
@@ -58,7 +58,7 @@ def two_programs_with_one_log(bench):
     bench.compile()
     first = bench.start("./train", "--steps", "100000000", "--log", "both")
     first.stdout.readline()
-    bench.run("./train", "--steps", "3", "--log", "both", code=1, says="both: error: cannot be written: another program writes its log there")
+    bench.run("./train", "--steps", "3", "--log", "both", code=1, says="both: error: cannot be written: another program is writing its log to this file")
     first.send_signal(signal.SIGTERM)
     first.communicate(timeout=20)
     steps = [int(re.match(r'{"step":(\d+),', line)[1]) for line in (bench.folder / "both").read_text().splitlines()]

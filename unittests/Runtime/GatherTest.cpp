@@ -107,7 +107,7 @@ TEST(Gather, ASignalEndsTheWaiting) {
     joinRankZero(launch, self, {0, signal});
     ADD_FAILURE();
   } catch (const Rejected &problem) {
-    EXPECT_STREQ(problem.what(), "error: stopped by signal 15 before all ranks had come");
+    EXPECT_STREQ(problem.what(), "error: stopped by signal 15 before all ranks had joined");
   }
   interrupts.join();
 }

@@ -102,7 +102,7 @@ TEST_F(Processes, AFailureIsSaidOnceWithTheExitCodeOfThreads) {
   Outcome differing = train(plan, {"--steps", "2", "--processes"});
   EXPECT_EQ(differing.exit, Exit::Internal);
   EXPECT_EQ(differing.said,
-            "error: the plan and the run disagree: 1032 bytes planned for all_gather, 1024 used in 2 steps\n");
+            "error: the run differs from the plan: 1032 bytes planned for all_gather, 1024 used in 2 steps\n");
 }
 
 TEST_F(Processes, ASignalEndsThemAfterTheStep) {

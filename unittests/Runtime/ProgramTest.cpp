@@ -183,7 +183,7 @@ TEST_F(Program, MemoryThatIsNotThereIsSaid) {
   auto [exit, text] = runSaying(plan, {});
   setrlimit(RLIMIT_AS, &before);
   EXPECT_EQ(exit, Exit::RankFailed);
-  EXPECT_NE(text.find(", before the first step: no memory for an arena of 17179869184 bytes\n"), std::string::npos)
+  EXPECT_NE(text.find(", before the first step: cannot allocate an arena of 17179869184 bytes\n"), std::string::npos)
       << text;
 }
 
@@ -196,7 +196,7 @@ TEST_F(Program, ThreadsThatCannotBeStartedAreSaid) {
   auto [exit, text] = runSaying(makePlan(0), {});
   pthread_setattr_default_np(&before);
   EXPECT_EQ(exit, Exit::RankFailed);
-  EXPECT_NE(text.find("error: no thread for rank 0: "), std::string::npos) << text;
+  EXPECT_NE(text.find("error: cannot start a thread for rank 0: "), std::string::npos) << text;
 }
 
 TEST_F(Program, FaultsMustNameARankAndAnAction) {
@@ -225,7 +225,7 @@ TEST_F(Program, APlanThatMovesOtherBytesThanItSaysIsFound) {
   plan.traffic[0]->all_gather += 4;
   auto [exit, text] = runSaying(plan, {"--steps", "2", "--stats", folder.file("stats")});
   EXPECT_EQ(exit, Exit::Internal);
-  EXPECT_NE(text.find("error: the plan and the run disagree: 1032 bytes planned for all_gather, 1024 used in 2 steps"),
+  EXPECT_NE(text.find("error: the run differs from the plan: 1032 bytes planned for all_gather, 1024 used in 2 steps"),
             std::string::npos)
       << text;
   EXPECT_NE(folder.read("stats").find("\"arena\": {\n  \"planned\": 5120,\n  \"used\": 5120\n }"), std::string::npos)
@@ -251,7 +251,7 @@ TEST_F(Program, TamperingWithEachKindOfMessageIsFound) {
     each.change(plan);
     auto [exit, text] = runSaying(plan, {"--steps", "1"});
     EXPECT_EQ(exit, Exit::Internal) << each.words;
-    EXPECT_EQ(text, std::string("error: the plan and the run disagree: ") + each.words + "\n");
+    EXPECT_EQ(text, std::string("error: the run differs from the plan: ") + each.words + "\n");
   }
 }
 
@@ -297,7 +297,7 @@ TEST_F(Program, ALearningRateOfZeroCannotBeScaled) {
   Plan plan = makePlan(0);
   plan.groups[0]->lr = 0;
   EXPECT_EQ(runSaying(plan, {"--lr", "1"}).second,
-            "error: --lr scales the learning rates of the plan, and its first is 0\n");
+            "error: --lr cannot scale the learning rates of the plan: the first is 0\n");
 }
 
 TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {

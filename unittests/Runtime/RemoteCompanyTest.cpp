@@ -158,8 +158,8 @@ TEST_F(AskedTest, ARankGivesWhatItHas) {
 
 TEST_F(AskedTest, ARankGivesNothingElse) {
   uint64_t all = arena.size(), shared = world.commonsBytes(), much = UINT64_MAX;
-  EXPECT_EQ(ask({{Arena, all, 1}}),
-            "rank 0 asks for 1 bytes at " + std::to_string(all) + " of an arena of " + std::to_string(all) + " bytes");
+  EXPECT_EQ(ask({{Arena, all, 1}}), "rank 0 requested 1 bytes at offset " + std::to_string(all) + " of an arena of " +
+                                        std::to_string(all) + " bytes");
   for (Question wrong : {Question{Arena, 0, all + 1},
                          {Arena, much, 1},
                          {Arena, much - 7, 16},
@@ -168,7 +168,7 @@ TEST_F(AskedTest, ARankGivesNothingElse) {
                          {Commons, much, 8},
                          {Commons, 0, shared + 1}})
     EXPECT_TRUE(ask({wrong}).starts_with("rank 0 asks for ")) << wrong.from << " " << wrong.bytes;
-  EXPECT_EQ(ask({{(What)17, 0, 8}}), "rank 0 sent request 17, known are 0 (arena), 1 (commons) and 2 (end)");
+  EXPECT_EQ(ask({{(What)17, 0, 8}}), "rank 0 sent request 17, which is not 0 (arena), 1 (commons) or 2 (end)");
   EXPECT_TRUE(carrier.sent.empty());
 }
 

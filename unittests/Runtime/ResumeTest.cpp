@@ -128,7 +128,7 @@ TEST_P(Resume, AFolderIsOfOneRun) {
   folder.write("ck", "a file");
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--steps", "1"}), Exit::Rejected);
-  EXPECT_NE(message().find("checkpoints cannot be written there: Not a directory"), std::string::npos);
+  EXPECT_NE(message().find("cannot write checkpoints to this folder: Not a directory"), std::string::npos);
 }
 
 TEST_P(Resume, OtherDataAreRefusedUnlessTheyHaveChanged) {
@@ -140,14 +140,14 @@ TEST_P(Resume, OtherDataAreRefusedUnlessTheyHaveChanged) {
     return message() + (exit == Exit::Rejected ? "refused" : "");
   };
   plan.dataset->shuffle = true;
-  EXPECT_NE(refusal().find("'data.shuffle', 'data.seed' or 'data.end' is another; --data-changed goes on at the same "
-                           "sample all the same\nrefused"),
+  EXPECT_NE(refusal().find("'data.shuffle', 'data.seed' or 'data.end' differs; --data-changed continues at the same "
+                           "sample anyway\nrefused"),
             std::string::npos);
   plan.dataset->shuffle = false;
   std::string x = folder.read("x.npy"), ids = folder.read("ids.npy");
   folder.write("x.npy", x.substr(0, x.size() - 1) + char(x.back() ^ 1));
-  EXPECT_NE(refusal().find("bytes, or begins or ends otherwise"), std::string::npos);
-  EXPECT_NE(refusal({"--seed", "77"}).find("error: --seed is 77, and the run of "), std::string::npos);
+  EXPECT_NE(refusal().find("bytes, or differs from it at the beginning or end"), std::string::npos);
+  EXPECT_NE(refusal({"--seed", "77"}).find("error: --seed is 77, but the run of "), std::string::npos);
   EXPECT_EQ(refusal({"--data-changed"}).find("refused"), std::string::npos);
 }
 
@@ -158,14 +158,15 @@ TEST_P(Resume, WhatCannotBeWrittenCostsAMessage) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--steps", "3"}), Exit::Done);
   std::string said = message();
-  EXPECT_NE(said.find("warning: there is no checkpoint of step 2; training goes on"), std::string::npos) << said;
+  EXPECT_NE(said.find("warning: the checkpoint of step 2 was not written; training continues"), std::string::npos)
+      << said;
   EXPECT_TRUE(fs::exists(folder.file("ck/step-00000003/checkpoint.json")));
   plan.checkpoints->stops = true;
   folder.write("ck/step-00000004", "a file in the place of a folder");
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--steps", "6", "--resume", folder.file("ck/step-00000003")}), Exit::Rejected);
   said = message();
-  EXPECT_NE(said.find("warning: there is no checkpoint of step 4; the run ends"), std::string::npos) << said;
+  EXPECT_NE(said.find("warning: the checkpoint of step 4 was not written; the run ends"), std::string::npos) << said;
 }
 
 TEST_P(Resume, AsksForAFolder) {
@@ -173,12 +174,11 @@ TEST_P(Resume, AsksForAFolder) {
   for (const char *option : {"--checkpoint-now", "--resume=auto"}) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(run({"--steps", "1", option}), Exit::Rejected);
-    EXPECT_NE(message().find("'checkpoint: {dir: ...}' in the spec names it, or --checkpoint-dir"), std::string::npos);
+    EXPECT_NE(message().find("add 'checkpoint: {dir: ...}' to the spec, or give --checkpoint-dir"), std::string::npos);
   }
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--steps", "1", "--checkpoint-dir", folder.file("no/such/parent")}), Exit::Rejected);
-  EXPECT_NE(message().find("no folder for checkpoints can be made there: No such file or directory"),
-            std::string::npos);
+  EXPECT_NE(message().find("cannot create the folder of checkpoints: No such file or directory"), std::string::npos);
 }
 
 /// A checkpoint of one step, whose manifest and files a test changes; a manifest that is written anew has its checksum.
@@ -248,7 +248,7 @@ TEST_P(Changed, AFileIsWhole) {
   std::string bytes = folder.read(file(0));
   for (size_t size : {(size_t)0, (size_t)7, bytes.size() - 1}) {
     folder.write(file(0), bytes.substr(0, size));
-    EXPECT_SAYS(resume(Exit::NoCheckpoint), "there is no checkpoint that can be resumed");
+    EXPECT_SAYS(resume(Exit::NoCheckpoint), "no checkpoint can be resumed");
   }
   folder.write(file(0), bytes + " ");
   EXPECT_SAYS(resume(Exit::NoCheckpoint), "error: ");
@@ -264,13 +264,14 @@ TEST_P(Changed, ParametersAloneAreOfTheSameModel) {
   EXPECT_EQ(run({"--steps", "1", "--init", from}), Exit::Rejected);
   EXPECT_SAYS(message(), "is of another model: it has no parameter 'v'");
   plan.parameters[0]->name = "w", plan.optimizer = "adam";
-  EXPECT_SAYS(resume(Exit::Rejected), "--init begins from its parameters alone");
+  EXPECT_SAYS(resume(Exit::Rejected), "--init starts from its parameters only");
 }
 
 TEST_P(Changed, DataAreThoseOfTheRun) {
-  EXPECT_SAYS(resumeWith([](Manifest &m) { ++m.data->rows; }, Exit::Rejected), "rows, those of the checkpoint had ");
+  EXPECT_SAYS(resumeWith([](Manifest &m) { ++m.data->rows; }, Exit::Rejected),
+              "rows, but those of the checkpoint have ");
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.data->files.pop_back(); }, Exit::Rejected),
-              "files, those of the checkpoint were ");
+              "files, but those of the checkpoint are ");
 }
 
 TEST_P(Changed, ANewerOneThatIsDamagedDrawsByTheSameSeed) {
@@ -279,13 +280,13 @@ TEST_P(Changed, ANewerOneThatIsDamagedDrawsByTheSameSeed) {
   bytes.back() ^= 1;
   folder.write(name, bytes);
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.seed = 5; }, Exit::Rejected),
-              "draws by seed 5, and the newer checkpoint, which is damaged, by ");
+              "has seed 5, but the newer checkpoint, which is damaged, has seed ");
 }
 
 TEST_P(Changed, WhatIsOutOfDateAndStaysIsSaid) {
   fs::create_directories(folder.file("ck/step-00000000/a/folder"));
   std::string said = resume(Exit::Done);
-  EXPECT_SAYS(said, "warning: a checkpoint that is out of date stays");
+  EXPECT_SAYS(said, "warning: an outdated checkpoint was not removed");
   EXPECT_SAYS(said, "samples (written by xlc test");
 }
 

@@ -44,8 +44,8 @@ TEST_F(WatchdogTest, NamesTheRankThatDoesNotGoOnAndWhoWaits) {
   std::atomic<uint32_t> word = 7;
   pulse(0).waitFor(numberOf(word), 7);
   EXPECT_EQ(watch(4.9), "");
-  EXPECT_EQ(watch(0.5), "error: rank 1, step 2, action 'gradient 0', tensor 'g': nothing has happened for 5.1 s; who "
-                        "waits: rank 0, step 2, action 'gradient 0', tensor 'g'");
+  EXPECT_EQ(watch(0.5), "error: rank 1, step 2, action 'gradient 0', tensor 'g': no progress for 5.1 s; "
+                        "waiting: rank 0, step 2, action 'gradient 0', tensor 'g'");
 }
 
 TEST_F(WatchdogTest, WhoWaitsForWhatHasComeIsTheOneThatDoesNotGoOn) {
@@ -55,7 +55,7 @@ TEST_F(WatchdogTest, WhoWaitsForWhatHasComeIsTheOneThatDoesNotGoOn) {
   pulse(1).waitFor(numberOf(came), 7);
   EXPECT_TRUE(watch(6).starts_with("error: rank 1, step 2"));
   pulse(1).waitFor(numberOf(awaited), 7);
-  EXPECT_NE(watch(110).find("and all wait for each other: rank 0, step 2"), std::string::npos);
+  EXPECT_NE(watch(110).find("and all ranks wait for each other: rank 0, step 2"), std::string::npos);
 }
 
 TEST_F(WatchdogTest, WhatTakesLongIsNoHang) {
@@ -94,8 +94,9 @@ TEST_F(WatchdogTest, WhoHasNotBegunIsNotedOnce) {
   EXPECT_EQ(watch(4.9), "");
   EXPECT_EQ(watchdog.takeNote(), "");
   EXPECT_EQ(watch(0.5), "");
-  EXPECT_EQ(watchdog.takeNote(), "note: rank 1 has not begun the first step for 5.1 s, and other ranks wait for it: it "
-                                 "reads files, is stopped, or hangs; --timeout counts from the first step");
+  EXPECT_EQ(watchdog.takeNote(),
+            "note: rank 1 has not started the first step for 5.1 s, and other ranks wait for it: it "
+            "is reading files, suspended, or hanging; --timeout applies from the first step on");
   EXPECT_EQ(watch(100), "");
   EXPECT_EQ(watchdog.takeNote(), "");
   Watchdog other(world, 5); // of another process

@@ -51,7 +51,7 @@ TensorToStore storeAs(CheckpointReader &reader, const SavedTensor &tensor, Tenso
 
 void makeDirectory(const std::string &path) {
   if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)
-    throw Rejected(fmt::format("{}: error: no folder can be made there: {}", path, std::strerror(errno)));
+    throw Rejected(fmt::format("{}: error: cannot create the folder: {}", path, std::strerror(errno)));
 }
 
 /// What the file at `from` has becomes the content of `to`.

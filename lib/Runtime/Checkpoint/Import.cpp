@@ -116,7 +116,7 @@ Imported importCheckpoint(const std::string &from, const std::string &to, const 
   manifest.optimizer = choice.optimizer, manifest.schedule = kImportedSchedule;
   manifest.madeBy = {choice.compiler, "imported", "as the files have it", "none"};
   if (mkdir(to.c_str(), 0777) != 0)
-    throw Rejected(fmt::format("{}: error: no folder can be made there: {}", to, std::strerror(errno)));
+    throw Rejected(fmt::format("{}: error: cannot create the folder: {}", to, std::strerror(errno)));
   try {
     importing.write(to, manifest);
     OutputFile file(to + "/" + manifestName);

@@ -46,7 +46,7 @@ void Executor::captureStep() {
   } catch (const DeviceFailure &failure) {
     device.cancelCapture();
     if (job.captureFailed->exchange(1) == 0)
-      job.warn(fmt::format("warning: {}: cannot be captured as a CUDA graph: {}; training goes on without graphs",
+      job.warn(fmt::format("warning: {}: cannot be captured as a CUDA graph: {}; training continues without graphs",
                            describePosition(), failure.what()));
   } catch (...) {
     device.cancelCapture(); // as its thread alone may

@@ -47,12 +47,12 @@ public:
   void look() const {
     sayRemarks();
     if (signal != 0)
-      throw Rejected(fmt::format("error: stopped by signal {} before all ranks had come", signal.load()));
+      throw Rejected(fmt::format("error: stopped by signal {} before all ranks had joined", signal.load()));
     double most = timeout + (isTelling && launch.rank != 0 ? secondsForRankZero : 0);
     if (timeout <= 0 || std::chrono::steady_clock::now() - begin <= std::chrono::duration<double>(most))
       return;
     std::string absence = carrier.describeAbsence();
-    throw Rejected(fmt::format("error: not all {} ranks came within {:.3g} s (--timeout){}{}", launch.world, timeout,
+    throw Rejected(fmt::format("error: not all {} ranks joined within {:.3g} s (--timeout){}{}", launch.world, timeout,
                                absence.empty() ? "" : ": ", absence));
   }
   void beginTelling() {
@@ -78,8 +78,9 @@ private:
 std::string findStrangeRank(const Carrier &carrier, const Launch &launch) {
   if ((uint64_t)carrier.size() == launch.world && (uint64_t)carrier.rank() == launch.rank)
     return "";
-  return fmt::format("error: {} says rank {} of {}, and MPI rank {} of {}: start processes on several hosts with {}",
-                     launch.launcher, launch.rank, launch.world, carrier.rank(), carrier.size(), launch.joins);
+  return fmt::format(
+      "error: {} assigned rank {} of {}, but MPI rank {} of {}: start processes on several hosts with {}",
+      launch.launcher, launch.rank, launch.world, carrier.rank(), carrier.size(), launch.joins);
 }
 
 /// What rank 0 is to say of all: why they cannot run, or nothing.
@@ -89,7 +90,7 @@ std::string findWrong(std::span<const Opening> all) {
       return std::string(boundedText(one.wrong));
   for (size_t rank = 0; rank < all.size(); ++rank)
     if (!all[rank].hello.isWhole() || all[rank].hello.rank != rank)
-      return fmt::format("error: rank {} is a process of a different program", rank);
+      return fmt::format("error: rank {} runs a different program", rank);
   for (const Opening &one : all)
     if (std::string different = findDifference(one.hello, all[0].hello); !different.empty())
       return different;

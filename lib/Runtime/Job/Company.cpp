@@ -25,10 +25,10 @@ void HostCompany::lookAfter() {
   };
   std::optional<int> gone = lines.findGone(isMissed);
   if (gone == Peers::starter)
-    world.stop().raise(Exit::RankFailed, "error: the process that started the ranks has gone");
+    world.stop().raise(Exit::RankFailed, "error: the process that started the ranks has ended");
   else if (gone)
     world.stop().raise(Exit::RankFailed,
-                       fmt::format("error: {}: its process has gone", world.whereabouts.describeRank(*gone)));
+                       fmt::format("error: {}: its process has ended", world.whereabouts.describeRank(*gone)));
 }
 
 void HostCompany::readArena(int rank, uint64_t offset, uint64_t bytes, void *to) {

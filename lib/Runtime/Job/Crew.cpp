@@ -170,8 +170,9 @@ void Crew::tellWhy(int rank) {
   } catch (const NoCheckpoint &problem) {
     world.stop().raise(Exit::NoCheckpoint, problem.what());
   } catch (const std::bad_alloc &) {
-    end(own(rank).arena.begin ? "out of memory, beside its arena"
-                              : fmt::format("no memory for an arena of {} bytes", trainingProgramOf(plan, rank).arena));
+    end(own(rank).arena.begin
+            ? "out of memory outside the arena"
+            : fmt::format("cannot allocate an arena of {} bytes", trainingProgramOf(plan, rank).arena));
   } catch (const NotFinite &problem) {
     end(problem.what(), Exit::NonFinite);
   } catch (const std::exception &problem) {
@@ -215,7 +216,8 @@ void Crew::startRanks() {
     for (; rank < share.first + share.count; ++rank)
       own(rank).thread = std::thread([this, rank] { runRank(rank); });
   } catch (const std::system_error &problem) {
-    world.stop().raise(Exit::RankFailed, fmt::format("error: no thread for rank {}: {}", rank, problem.what()));
+    world.stop().raise(Exit::RankFailed,
+                       fmt::format("error: cannot start a thread for rank {}: {}", rank, problem.what()));
     std::lock_guard lock(mutex);
     finishedRanks += share.first + share.count - rank;
   }

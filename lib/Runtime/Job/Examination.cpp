@@ -52,9 +52,9 @@ std::string Examination::announce(uint64_t step) const {
       for (const auto &call : plan.functions[run->function]->calls)
         for (uint64_t some : call->out_bytes)
           bytes += some;
-  return fmt::format("step {} is run again, to find the first value that is not finite: about {:.2g} s (--no-examine "
-                     "leaves that out)",
-                     step, 1 + (double)bytes / examinedPerSecond);
+  return fmt::format(
+      "step {} is run again to find the first value that is not finite: about {:.2g} s (--no-examine skips this)", step,
+      1 + (double)bytes / examinedPerSecond);
 }
 
 const plan::ProgramT &Examination::programAt(const Position &at) const { return trainingProgramOf(plan, at.rank); }
@@ -86,7 +86,7 @@ void Examination::note(const Position &at, uint64_t key, const std::string &what
 std::string Examination::describe(int rank, uint64_t step) {
   if (request.found == 0)
     return rank == 0 && signal == 0 && request.signal == 0
-               ? fmt::format("step {} has no such value when it is run again", step)
+               ? fmt::format("the second run of step {} has only finite values", step)
                : "";
   std::lock_guard lock(mutex);
   auto it = found.find(rank);
@@ -189,7 +189,7 @@ void Examination::look(const Position &at, const plan::CallT &call, const std::f
     text += fmt::format(": element {} of its result, {} tensor '{}', is {}", describeIndex(out.view, *first),
                         runtime::nameOf(out.view.element), programAt(at).buffers[out.place->buffer()]->name,
                         describeElement(out.view, Reading(memory, out.view, addressOf(out)).begin(), *first));
-    const char *separator = "; it read: ";
+    const char *separator = "; its operands: ";
     for (const Tensor &in : ins)
       if (isFloat(in.view.element))
         text += std::exchange(separator, "; ") + describeOperand(at, in);

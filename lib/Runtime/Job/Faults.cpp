@@ -118,7 +118,7 @@ void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
   const char *what = fault.number ? "gradient of a parameter" : fault.flips ? "tensor" : "action";
   labels.resize(std::min(labels.size(), mostLabelsShown));
   throw Rejected(fmt::format("error: --inject-fault: there is no {} '{}'; the first are '{}'{}{}", what, fault.action,
-                             fmt::join(labels, "', '"), fault.isAction() ? " (--profile writes all)" : "", hint));
+                             fmt::join(labels, "', '"), fault.isAction() ? " (--profile lists all)" : "", hint));
 }
 
 } // namespace xlc::runtime

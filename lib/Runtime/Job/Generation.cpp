@@ -34,7 +34,7 @@ Generation::Generation(const Plan &plan, const Options &options)
     : plan(plan), choice(*options.generate), seed(options.seed.value_or(plan.seed)) {
   if (!plan.evaluation)
     throw Rejected(
-        "error: --generate is for programs that evaluate: 'eval: {outputs: [LOGITS]}' in the spec makes one");
+        "error: --generate requires a program with an evaluation: add 'eval: {outputs: [LOGITS]}' to the spec");
   findInput();
   findLogits();
   readPrompt();
@@ -54,8 +54,8 @@ void Generation::findInput() {
   }
   std::vector<uint32_t> &found = streams.empty() ? ids : streams;
   if (found.size() != 1)
-    throw Rejected(
-        fmt::format("error: --generate needs a model with one input of tokens, and this model has {}", found.size()));
+    throw Rejected(fmt::format(
+        "error: --generate requires a model with exactly one input of tokens, but this model has {}", found.size()));
   tokenInput = found.front(), length = plan.inputs[tokenInput]->row_shape[0];
   areBytes = plan.dataset->stream && plan.dataset->stream->type == plan::TokenType::U8;
 }
@@ -71,8 +71,8 @@ void Generation::findLogits() {
       found.push_back(i);
   }
   if (found.size() != 1)
-    throw Rejected(fmt::format("error: --generate needs one output in eval.outputs with float32 logits for {} "
-                               "positions, and {} have that shape",
+    throw Rejected(fmt::format("error: --generate requires exactly one output in eval.outputs with float32 logits for "
+                               "{} positions, but {} have that shape",
                                length, found.size()));
   logits = found.front(), classes = plan.outputs[logits]->shape.back();
 }

@@ -37,7 +37,7 @@ std::string readTuned(const std::string &path) {
     return "";
   InputFile file(path);
   if (file.size() > most)
-    file.reject(fmt::format("it has {} bytes, and what --tune writes at most {}", file.size(), most));
+    file.reject(fmt::format("it has {} bytes, more than the {} of a tuning file", file.size(), most));
   std::string text(file.size(), '\0');
   file.read(0, text.size(), text.data());
   return text;
@@ -128,7 +128,7 @@ private:
 Exit tune(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options,
           const Settings &settings, const std::atomic<int> &signal) {
   if (!target.tune)
-    throw Rejected("error: --tune is for GPUs: of products on processors there is nothing to choose");
+    throw Rejected("error: --tune is for GPUs: products on CPUs have only one algorithm");
   checkOutputs(plan, options);
   OutputFile file(options.tune, Devices::WrittenTo);
   std::string found = target.tune({plan, embedded.codes, 0, embedded.images, embedded.imageCount},
@@ -145,7 +145,7 @@ Exit checkData(const Plan &plan, const Options &options, const std::optional<Lau
   if (launch && launch->rank != 0)
     return Exit::Done;
   Data data(plan, choiceOf(plan, options), Scan::All);
-  std::puts(fmt::format("data: {}; all of it was read, and nothing is wrong", data.describe()).c_str());
+  std::puts(fmt::format("data: {}; all of it was read without errors", data.describe()).c_str());
   return std::fflush(stdout) == 0 ? Exit::Done : Exit::Rejected;
 }
 

@@ -69,7 +69,7 @@ std::string describeBinding(const Launch &launch, const Plan &plan) {
     return "";
   std::string help =
       launch.unbind ? fmt::format(": {} {} leaves all cores to each process", launch.launcher, launch.unbind) : "";
-  return fmt::format("warning: rank {} has {} threads and may run on {} core{}{}", launch.rank, threads, mine,
+  return fmt::format("warning: rank {} has {} threads, but only {} core{}{}", launch.rank, threads, mine,
                      mine == 1 ? "" : "s", help);
 }
 
@@ -99,24 +99,22 @@ bool meetsOverTcp(const Launch &launch, const Plan &plan) { return !plan.gpu.emp
 
 void checkLaunch(const Launch &launch, const Plan &plan, const Options &options) {
   if (options.processes == true)
-    throw Rejected(fmt::format("error: {} has started {} processes ({}), and --processes would start {} in each: leave "
-                               "one of the two out",
-                               launch.launcher, launch.world, launch.found, rankCount(plan)));
+    throw Rejected(fmt::format(
+        "error: {} has started {} processes ({}), and --processes would start {} in each: use only one of the two",
+        launch.launcher, launch.world, launch.found, rankCount(plan)));
   if (!options.tune.empty())
-    throw Rejected(
-        fmt::format("error: {} has started {} processes ({}), and --tune is for one: start the program itself",
-                    launch.launcher, launch.world, launch.found));
+    throw Rejected(fmt::format("error: {} has started {} processes ({}), but --tune requires a single process: run the "
+                               "program without a launcher",
+                               launch.launcher, launch.world, launch.found));
   if (launch.world != rankCount(plan))
     throw Rejected(
-        fmt::format("error: {} has started {} processes ({}), and the plan has {} rank{}: start {}, or compile "
-                    "for {}",
+        fmt::format("error: {} has started {} processes ({}), but the plan has {} rank{}: start {}, or compile for {}",
                     launch.launcher, launch.world, launch.found, rankCount(plan), rankCount(plan) == 1 ? "" : "s",
                     rankCount(plan), launch.world));
   if (!launch.hosts.empty() && !canMeet(launch, plan))
-    throw Rejected(
-        fmt::format("error: {} has started processes on several hosts ({}), which meet through MPI: start with "
-                    "mpirun or srun{}",
-                    launch.launcher, launch.hosts, plan.gpu.empty() ? "" : fmt::format(", or {}", askForMeeting)));
+    throw Rejected(fmt::format(
+        "error: {} has started processes on several hosts ({}), which requires MPI: start them with mpirun or srun{}",
+        launch.launcher, launch.hosts, plan.gpu.empty() ? "" : fmt::format(", or {}", askForMeeting)));
 }
 
 Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments, const Options &options,

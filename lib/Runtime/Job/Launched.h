@@ -15,8 +15,7 @@ struct Arguments {
 };
 
 /// What ranks with GPUs on several hosts can do without MPI.
-inline constexpr const char *askForMeeting =
-    "set MASTER_ADDR and MASTER_PORT (1 to 65534) to where rank 0 can be found";
+inline constexpr const char *askForMeeting = "set MASTER_ADDR and MASTER_PORT (1 to 65534) to the address of rank 0";
 
 /// Whether processes on several hosts meet by connections with rank 0, as those with GPUs can; else through MPI.
 bool meetsOverTcp(const Launch &launch, const Plan &plan);

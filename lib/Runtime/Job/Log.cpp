@@ -37,7 +37,7 @@ FILE *openLog(const std::string &path, bool goesOn) {
   bool isRegular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
   std::string why;
   if (isRegular && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    why = "another program writes its log there";
+    why = "another program is writing its log to this file";
   else if (isRegular && !goesOn && ftruncate(file, 0) != 0)
     why = std::strerror(errno);
   FILE *opened = why.empty() ? fdopen(file, goesOn ? "r+" : "w") : nullptr;
@@ -92,7 +92,7 @@ void Lines::write(std::string_view text) {
     return;
   int reason = errno;
   if (failure.empty())
-    say(fmt::format("{}: warning: cannot be written: {}; training goes on", name, std::strerror(reason)));
+    say(fmt::format("{}: warning: cannot be written: {}; training continues", name, std::strerror(reason)));
   failure = std::strerror(reason);
 }
 

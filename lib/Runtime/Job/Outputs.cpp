@@ -38,9 +38,9 @@ bool isSameFile(const std::string &first, const std::string &second) {
 /// All that a run reads.
 std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
   std::vector<NamedFile> files{{programPath(), "the program itself"},
-                               {besidePath(), "the program's file of initial values"},
-                               {"/dev/stdout", "what is printed to stdout"},
-                               {"/dev/stderr", "what is printed to stderr"}};
+                               {besidePath(), "the program's initial values"},
+                               {"/dev/stdout", "the standard output"},
+                               {"/dev/stderr", "the standard error"}};
   if (!options.init.empty())
     files.push_back({options.init, "the file of --init"});
   if (!options.tuned.empty())
@@ -110,8 +110,8 @@ void checkOutputs(const Plan &plan, const Options &options) {
     auto same = std::find_if(taken.begin(), taken.end(),
                              [&](const NamedFile &file) { return isSameFile(output.path, file.path); });
     if (same != taken.end())
-      problems.push_back(fmt::format("{}: error: {} would overwrite {}, it needs a file of its own", output.path,
-                                     output.is, same->is));
+      problems.push_back(
+          fmt::format("{}: error: {} would overwrite {}; choose another file", output.path, output.is, same->is));
     else
       try {
         bool isSaved = output.is.starts_with("--save");

@@ -64,8 +64,7 @@ std::string unfinishedPath(const std::string &predictionPath) { return predictio
 Predictions::Predictions(const Plan &plan, const std::string &folder, uint64_t rows)
     : plan(plan), folder(folder), rows(rows), files(plan.outputs.size(), -1), isMade(plan.outputs.size(), false) {
   if (plan.outputs.empty())
-    throw Rejected("error: --predict is for programs that give outputs: 'eval: {outputs: [NAME]}' in the spec names "
-                   "them");
+    throw Rejected("error: --predict requires a program with outputs: add 'eval: {outputs: [NAME]}' to the spec");
   for (const auto &output : plan.outputs) {
     std::vector<uint64_t> shape{rows * output->lines};
     shape.insert(shape.end(), output->shape.begin(), output->shape.end());
@@ -97,7 +96,8 @@ void Predictions::create() {
       reject(path, errno);
     if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       close(file);
-      throw Rejected(fmt::format("{}: error: cannot be written: another program writes its predictions there", path));
+      throw Rejected(
+          fmt::format("{}: error: cannot be written: another program is writing its predictions to it", path));
     }
     files[i] = file, isMade[i] = true;
     if (ftruncate(file, 0) != 0)
@@ -117,8 +117,9 @@ void Predictions::open() {
     std::string path = unfinishedPath(pathOf(i));
     files[i] = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (files[i] < 0)
-      throw Rejected(fmt::format("{}: error: cannot be opened: {}; rank 0 has made it, and all hosts need one folder",
-                                 path, std::strerror(errno)));
+      throw Rejected(
+          fmt::format("{}: error: cannot be opened: {}; rank 0 has created it: all hosts must share this folder", path,
+                      std::strerror(errno)));
   }
 }
 

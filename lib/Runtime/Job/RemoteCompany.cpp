@@ -203,13 +203,13 @@ void RemoteCompany::check(const Question &question, const Left &left) const {
   uint64_t most = isOfArena ? trainingProgramOf(world.plan, left.rank).arena : world.commonsBytes();
   if (!isOfArena && question.what != Question::Commons)
     throw ExchangeFailure(
-        fmt::format("rank 0 sent request {}, known are 0 (arena), 1 (commons) and 2 (end)", (uint64_t)question.what));
+        fmt::format("rank 0 sent request {}, which is not 0 (arena), 1 (commons) or 2 (end)", (uint64_t)question.what));
   if (question.from > most || question.bytes > most - question.from)
-    throw ExchangeFailure(fmt::format("rank 0 asks for {} bytes at {} of {} of {} bytes", question.bytes, question.from,
-                                      isOfArena ? "an arena" : "commons", most));
+    throw ExchangeFailure(fmt::format("rank 0 requested {} bytes at offset {} of {} of {} bytes", question.bytes,
+                                      question.from, isOfArena ? "an arena" : "commons", most));
   if (question.bytes > mostBytesOfAnswer)
     throw ExchangeFailure(
-        fmt::format("rank 0 asks for {} bytes at once, the limit is {} MiB", question.bytes, mostBytesOfAnswer >> 20));
+        fmt::format("rank 0 requested {} bytes at once; the limit is {} MiB", question.bytes, mostBytesOfAnswer >> 20));
 }
 
 Exit RemoteCompany::awaitEnd(const Left &left) {

@@ -35,9 +35,8 @@ std::vector<std::string> findCandidates(const Plan &plan, const Options &options
     return {options.resume};
   std::string dir = checkpointFolder(plan, options);
   if (dir.empty())
-    throw Rejected(
-        "error: --resume auto takes the newest checkpoint of a folder, and there is none: 'checkpoint: {dir: "
-        "...}' in the spec names it, or --checkpoint-dir");
+    throw Rejected("error: --resume auto requires a folder of checkpoints: add 'checkpoint: {dir: ...}' to the spec, "
+                   "or give --checkpoint-dir");
   std::vector<std::string> folders;
   bool isAny = false;
   for (const StepFolder &folder : listStepFolders(dir)) {
@@ -46,11 +45,11 @@ std::vector<std::string> findCandidates(const Plan &plan, const Options &options
       folders.push_back(folder.path);
   }
   if (isAny && folders.empty())
-    say(fmt::format("{}: note: only checkpoints that were not finished are there: the run begins anew", dir));
+    say(fmt::format("{}: note: has only unfinished checkpoints: the run starts anew", dir));
   if (folders.empty() && (options.evaluates || options.generate))
-    throw NoCheckpoint(fmt::format("{}: error: there is no checkpoint, and nothing is trained: without --resume the "
-                                   "initial parameters are taken",
-                                   dir));
+    throw NoCheckpoint(fmt::format(
+        "{}: error: has no checkpoint, and this run does not train: without --resume it uses the initial parameters",
+        dir));
   return folders;
 }
 
@@ -91,13 +90,13 @@ void Resumption::open() {
   if (candidates.empty())
     return;
   if (!opened)
-    throw NoCheckpoint(fmt::format("{}\nerror: there is no checkpoint that can be resumed", fmt::join(reasons, "\n")));
+    throw NoCheckpoint(fmt::format("{}\nerror: no checkpoint can be resumed", fmt::join(reasons, "\n")));
   if (std::string why = findDifferences(plan, opened->manifest()); !why.empty())
-    throw Rejected(fmt::format("{}: error: cannot be resumed by this program: {}; --init begins from its parameters "
-                               "alone",
-                               opened->folder, why));
+    throw Rejected(
+        fmt::format("{}: error: cannot be resumed by this program: {}; --init starts from its parameters only",
+                    opened->folder, why));
   if (options.seed && *options.seed != seed())
-    throw Rejected(fmt::format("error: --seed is {}, and the run of {} draws by {}: leave it out", *options.seed,
+    throw Rejected(fmt::format("error: --seed is {}, but the run of {} has seed {}: omit --seed", *options.seed,
                                opened->folder, seed()));
 }
 
@@ -108,7 +107,7 @@ void Resumption::passOver(uint64_t count) {
   number = count;
   open();
   if (seed() != before)
-    throw Rejected(fmt::format("{}: error: draws by seed {}, and the newer checkpoint, which is damaged, by {}",
+    throw Rejected(fmt::format("{}: error: has seed {}, but the newer checkpoint, which is damaged, has seed {}",
                                opened->folder, seed(), before));
 }
 
@@ -117,36 +116,36 @@ void Resumption::checkData(const SavedData &data) const {
     return;
   const SavedData &was = *opened->manifest().data;
   auto refuse = [&](const std::string &why) {
-    throw Rejected(fmt::format("{}: error: cannot be resumed with these data: {}; --data-changed goes on at the same "
-                               "sample all the same",
-                               opened->folder, why));
+    throw Rejected(fmt::format(
+        "{}: error: cannot be resumed with these data: {}; --data-changed continues at the same sample anyway",
+        opened->folder, why));
   };
   if (was.rows != data.rows)
-    refuse(fmt::format("they have {} rows, those of the checkpoint had {}", data.rows, was.rows));
+    refuse(fmt::format("they have {} rows, but those of the checkpoint have {}", data.rows, was.rows));
   if (was.shuffle != data.shuffle || was.drop != data.drop || (was.shuffle && was.seed != data.seed))
-    refuse("'data.shuffle', 'data.seed' or 'data.end' is another");
+    refuse("'data.shuffle', 'data.seed' or 'data.end' differs");
   if (was.files.size() != data.files.size())
-    refuse(fmt::format("they are {} files, those of the checkpoint were {}", data.files.size(), was.files.size()));
+    refuse(fmt::format("they are {} files, but those of the checkpoint are {}", data.files.size(), was.files.size()));
   for (size_t i = 0; i < was.files.size(); ++i)
     if (was.files[i] != data.files[i])
-      refuse(fmt::format("'{}' of {} bytes is not '{}' of {} bytes, or begins or ends otherwise", data.files[i].name,
-                         data.files[i].bytes, was.files[i].name, was.files[i].bytes));
+      refuse(fmt::format("'{}' of {} bytes is not '{}' of {} bytes, or differs from it at the beginning or end",
+                         data.files[i].name, data.files[i].bytes, was.files[i].name, was.files[i].bytes));
 }
 
 std::string Resumption::describe() const {
   std::string text;
   for (const std::string &reason : reasons)
-    text += fmt::format("note: passed over: {}\n", reason);
+    text += fmt::format("note: skipped: {}\n", reason);
   if (!opened)
     return text;
   const Manifest &manifest = opened->manifest();
   const Manifest::MadeBy &by = manifest.madeBy;
   if (!manifest.data && !options.dataChanged)
-    text += fmt::format("note: {} does not say on which data the run was: it goes on at sample {} of these\n",
+    text += fmt::format("note: {} has no record of the run's data: training continues at sample {} of the data given\n",
                         opened->folder, progress().samples);
   if (std::string is = describeSchedule(plan); manifest.schedule != is && manifest.schedule != kImportedSchedule)
-    text += fmt::format("note: learning rates go on by the schedule of this program, {}; it was {}\n", is,
-                        manifest.schedule);
+    text += fmt::format("note: learning rates follow the schedule of this program, {}; that of the checkpoint is {}\n",
+                        is, manifest.schedule);
   return text + fmt::format("resumes {}: step {}, {} samples (written by xlc {}: {}, {}, {})", opened->folder,
                             progress().step, progress().samples, by.xlc, by.layout, by.precision, by.target);
 }

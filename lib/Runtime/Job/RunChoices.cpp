@@ -15,7 +15,7 @@ double rateFactor(const Plan &plan, const Options &options) {
   if (!options.learningRate || plan.groups.empty())
     return 1;
   if (plan.groups[0]->lr == 0)
-    throw Rejected("error: --lr scales the learning rates of the plan, and its first is 0");
+    throw Rejected("error: --lr cannot scale the learning rates of the plan: the first is 0");
   return *options.learningRate / plan.groups[0]->lr;
 }
 
@@ -30,22 +30,21 @@ uint64_t countSteps(const Plan &plan, const Options &options, const Data &data, 
     return done.step;
   uint64_t rows = 0;
   if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
-    throw Rejected(
-        fmt::format("error: {} epochs of {} rows are more steps than can be counted", *options.epochs, data.rows()));
+    throw Rejected(fmt::format("error: {} epochs of {} rows are too many to count", *options.epochs, data.rows()));
   uint64_t batch = globalBatch(plan), left = rows - std::min(rows, done.samples); // steps before had perhaps others
   return options.steps.value_or(std::max<uint64_t>(1, done.step + left / batch + (left % batch != 0)));
 }
 
 Overlap overlapOf(const Plan &plan, const Options &options) {
   if (!plan.gpu.empty() && options.overlap == Overlap::Threads)
-    throw Rejected("error: --overlap threads is for CPUs: a GPU's streams run beside each other anyway");
+    throw Rejected("error: --overlap threads is for CPUs: the streams of a GPU always run in parallel");
   Overlap planned = plan.overlap && !options.check ? Overlap::Threads : Overlap::Inline;
   return options.overlap.value_or(planned);
 }
 
 void checkGraph(const Plan &plan, const Options &options) {
   if (plan.gpu.empty() && options.graph == true)
-    throw Rejected("error: --graph on is for GPUs: a processor gets each action by itself");
+    throw Rejected("error: --graph on is for GPUs: a CPU runs actions one by one");
 }
 
 DataChoice choiceOfRun(const Plan &plan, const Options &options, const Resumption &resumption) {
@@ -57,17 +56,17 @@ DataChoice choiceOfRun(const Plan &plan, const Options &options, const Resumptio
 std::unique_ptr<const Data> openValidation(const Plan &plan, const Options &options) {
   const plan::EvaluationT *given = plan.evaluation.get();
   if (options.evaluates && !given)
-    throw Rejected("error: --eval and --predict are for programs that evaluate: 'eval: {}' in the spec makes one");
+    throw Rejected("error: --eval and --predict require a program with an evaluation: add 'eval: {}' to the spec");
   bool isChosen = !options.validationFolder.empty() || !options.validationFiles.empty();
   if (isChosen && !given)
-    throw Rejected("error: --validation is for programs that evaluate: 'eval: {}' in the spec makes one");
+    throw Rejected("error: --validation requires a program with an evaluation: add 'eval: {}' to the spec");
   if (!given || options.generate || (!options.evaluates && given->every_steps == 0 && !given->by_epoch))
     return nullptr;
   auto data = std::make_unique<const Data>(plan, validationChoiceOf(options), Scan::Small, plan::Purpose::evaluate);
   if (given->whole_batches && options.predictions.empty() && data->rows() < globalBatch(plan))
-    throw Rejected(fmt::format("error: this loss has a value for a whole global batch alone, of {} rows, and the "
-                               "validation data have {}",
-                               globalBatch(plan), data->rows()));
+    throw Rejected(fmt::format(
+        "error: this loss is defined only for whole global batches of {} rows, but the validation data have {}",
+        globalBatch(plan), data->rows()));
   return data;
 }
 
@@ -78,13 +77,13 @@ std::unique_ptr<Predictions> openPredictions(const Plan &plan, const Options &op
 
 void checkObservers(const World &world, const Options &options) {
   if (options.checksNan && world.plan.loss_scale)
-    throw Rejected("error: --check-nan is for programs without a loss scale, which skip a step that overflows; without "
-                   "the option a step that ends the run is examined");
+    throw Rejected("error: --check-nan is not for programs with a loss scale, which skip steps that overflow; a step "
+                   "that ends the run is examined even without the option");
   if (options.logNorms > 0 && world.isWired())
-    throw Rejected("error: --log-norms needs all ranks on one host, and this run has ranks on several");
+    throw Rejected("error: --log-norms requires all ranks on one host, but this run has ranks on several");
   if (options.logNorms > 0 && options.log.ends_with(".csv"))
-    throw Rejected(fmt::format("error: --log-norms writes lines of JSON, and --log {} is a table: run.jsonl would do",
-                               options.log));
+    throw Rejected(fmt::format(
+        "error: --log-norms writes lines of JSON, but --log {} is a table: use a name such as run.jsonl", options.log));
 }
 
 void checkAverage(const Plan &plan, const Options &options) {
@@ -92,7 +91,7 @@ void checkAverage(const Plan &plan, const Options &options) {
     return row->kind == plan::StateKind::Optimizer && row->name == kAverageState;
   });
   if (!options.saveAverage.empty() && !isKept)
-    throw Rejected("error: --save-ema is for programs that keep an average: 'ema: {}' in the spec makes one");
+    throw Rejected("error: --save-ema requires a program that keeps an average: add 'ema: {}' to the spec");
 }
 
 SavedData describeOfRun(const Plan &plan, const Options &options, const Data &data, const Resumption &resumption) {

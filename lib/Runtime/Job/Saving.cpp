@@ -29,19 +29,19 @@ int lockFolder(const std::string &dir) {
   if (mkdir(dir.c_str(), 0777) == 0)
     syncFolder(dir + "/.."); // or a power cut could take all of it
   else if (errno != EEXIST)
-    reject("no folder for checkpoints can be made there", std::strerror(errno));
+    reject("cannot create the folder of checkpoints", std::strerror(errno));
   std::string path = dir + "/" + lockName;
   int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0)
-    reject("checkpoints cannot be written there", std::strerror(errno));
+    reject("cannot write checkpoints to this folder", std::strerror(errno));
   if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(file);
-    reject("checkpoints cannot be written there", "another run writes its own");
+    reject("cannot write checkpoints to this folder", "another run is writing to it");
   }
   if (access(dir.c_str(), W_OK | X_OK) != 0) {
     std::string why = std::strerror(errno);
     close(file);
-    reject("checkpoints cannot be written there", why);
+    reject("cannot write checkpoints to this folder", why);
   }
   return file;
 }
@@ -78,8 +78,8 @@ Saving::Saving(const World &world, const Options &options, const Settings &setti
       dir(writesCheckpoints(options) ? checkpointFolder(world.plan, options) : ""), parts(rankCount(world.plan)),
       lastTime(now()), lastLook(now()) {
   if (options.checkpointsNow && dir.empty())
-    throw Rejected("error: --checkpoint-now writes a checkpoint, and there is no folder for it: 'checkpoint: {dir: "
-                   "...}' in the spec names it, or --checkpoint-dir");
+    throw Rejected("error: --checkpoint-now requires a folder of checkpoints: add 'checkpoint: {dir: ...}' to the "
+                   "spec, or give --checkpoint-dir");
   if (isOn() && speaks)
     lock = lockFolder(dir);
 }
@@ -141,8 +141,8 @@ void Saving::attempt(uint64_t step, const std::function<void()> &work) {
       return;
     clearBar();
     bool stops = plan.checkpoints && plan.checkpoints->stops;
-    say(fmt::format("{}\nwarning: there is no checkpoint of step {}; {}", problem.what(), step,
-                    stops ? "the run ends" : "training goes on"));
+    say(fmt::format("{}\nwarning: the checkpoint of step {} was not written; {}", problem.what(), step,
+                    stops ? "the run ends" : "training continues"));
   }
 }
 
@@ -172,7 +172,7 @@ void Saving::removeOutdated(const State &state) const {
       removeCheckpoint(outdated.path);
   } catch (const Rejected &problem) {
     clearBar();
-    say(fmt::format("{}\nwarning: a checkpoint that is out of date stays", problem.what()));
+    say(fmt::format("{}\nwarning: an outdated checkpoint was not removed", problem.what()));
   }
 }
 
@@ -251,8 +251,8 @@ void Saving::complete(int rank, Pulse *pulse) {
 /// No checkpoint is written of it, and what is there stays: it may be of a better time.
 void Saving::endOfDifferent(uint64_t step, const std::string &which) {
   removeTorn(dir, step);
-  std::string why = fmt::format("error: the checkpoint of step {} is not written: {}: a fault of memory or of a "
-                                "processor; --resume goes on from the one before",
+  std::string why = fmt::format("error: the checkpoint of step {} was not written: {}: a fault of memory or of a "
+                                "processor; --resume continues from the previous checkpoint",
                                 step, which);
   world.stop().raise(Exit::RankFailed, why);
   throw Stopped();

@@ -75,7 +75,7 @@ void Speaker::showEvaluation(const EvaluationResult &result, const Judge &judge)
   }
   if (judge.ends()) {
     clearBar();
-    say(fmt::format("note: {} evaluations in a row have no better {}; the best is that of step {}, {:.8g}",
+    say(fmt::format("note: {} evaluations in a row did not improve {}; the best is that of step {}, {:.8g}",
                     judge.state()->notBetter, plan.evaluation->judged, judge.state()->bestStep, judge.state()->best));
   }
   world.pulses()->set(Pulse::Works);
@@ -85,8 +85,8 @@ void Speaker::tellStopped(uint64_t step) {
   clearBar();
   if (options.evaluates)
     return say(fmt::format("stopped before all rows were evaluated{}",
-                           options.predictions.empty() ? "" : "; no predictions are written"));
-  say(fmt::format("note: the evaluation behind step {} is stopped; a run that resumes there begins with it", step));
+                           options.predictions.empty() ? "" : "; no predictions were written"));
+  say(fmt::format("note: the evaluation after step {} was stopped; a resumed run starts with it", step));
 }
 
 void Speaker::judge(const StepResult &result) {
@@ -101,11 +101,11 @@ void Speaker::judge(const StepResult &result) {
   if (!bad.empty())
     why += "; " + bad;
   else if (overflows && scale->isSpent)
-    why += fmt::format(", and the loss scale is at its smallest, {} ({} steps in a row were skipped)", scale->factor,
+    why += fmt::format(", and the loss scale is at its minimum, {} ({} steps in a row were skipped)", scale->factor,
                        scale->skippedInRow);
   else if (overflows && scale->skippedInRow >= kMostSkippedInRow)
-    why += fmt::format(", in the {}th step in a row that is skipped, with a loss scale of {}", kMostSkippedInRow,
-                       scale->factor);
+    why +=
+        fmt::format(", in the {}th skipped step in a row, with a loss scale of {}", kMostSkippedInRow, scale->factor);
   else if (overflows)
     return;
   failure = fmt::format("error: step {}: {}", result.step, why), isSkipped = true;

@@ -76,7 +76,7 @@ void UsedResources::add(const RankReport &rank) {
 std::string findDisagreement(const Plan &plan, const UsedResources &used) {
   for (const Figure &figure : compare(plan, used))
     if (figure.planned != figure.used)
-      return fmt::format("the plan and the run disagree: {}{} planned for {}, {} used in {} step{}", figure.planned,
+      return fmt::format("the run differs from the plan: {}{} planned for {}, {} used in {} step{}", figure.planned,
                          figure.unit, figure.name, figure.used, used.steps, used.steps == 1 ? "" : "s");
   return "";
 }

@@ -55,7 +55,7 @@ std::string nameFile(const std::string &folder) {
 
 FILE *openNew(const std::string &folder, const std::string &path) {
   if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
-    throw Rejected(fmt::format("{}: error: no folder can be made there: {}", folder, std::strerror(errno)));
+    throw Rejected(fmt::format("{}: error: cannot create the folder: {}", folder, std::strerror(errno)));
   FILE *file = std::fopen(path.c_str(), "wxe");
   if (!file)
     throw Rejected(fmt::format("{}: error: cannot be written: {}", path, std::strerror(errno)));

@@ -104,10 +104,11 @@ std::string Watchdog::describeLate() const {
   if (named.empty())
     return "";
   bool isOne = named.size() == 1;
-  return fmt::format("note: {} {} not begun the first step for {:.3g} s, and other ranks wait for {}: {}; --timeout "
-                     "counts from the first step",
+  return fmt::format("note: {} {} not started the first step for {:.3g} s, and other ranks wait for {}: {}; --timeout "
+                     "applies from the first step on",
                      list(named), isOne ? "has" : "have", idle, isOne ? "it" : "them",
-                     isOne ? "it reads files, is stopped, or hangs" : "they read files, are stopped, or hang");
+                     isOne ? "it is reading files, suspended, or hanging"
+                           : "they are reading files, suspended, or hanging");
 }
 
 std::string Watchdog::describe() const {
@@ -126,10 +127,10 @@ std::string Watchdog::describe() const {
         waiting.push_back(world.whereabouts.describePulse(rank, pulse));
     }
   }
-  std::string since = fmt::format("nothing has happened for {:.3g} s", quiet);
+  std::string since = fmt::format("no progress for {:.3g} s", quiet);
   if (hanging.empty())
-    return fmt::format("error: {}, and all wait for each other: {}", since, list(waiting));
-  std::string others = waiting.empty() ? "" : fmt::format("; who waits: {}", list(waiting));
+    return fmt::format("error: {}, and all ranks wait for each other: {}", since, list(waiting));
+  std::string others = waiting.empty() ? "" : fmt::format("; waiting: {}", list(waiting));
   return fmt::format("error: {}: {}{}", list(hanging), since, others);
 }
 
