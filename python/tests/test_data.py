@@ -133,8 +133,8 @@ class Check(Folder):
         numpy.save(self.folder / "ids.npy", numpy.zeros((4, 2), "f4"))
         numpy.save(self.folder / "x.npy", numpy.zeros((5, 5, 2), "f4"))
         said = "\n".join(check_folder(self.folder, self.INPUTS))
-        for words in ("ids.npy: elements are '<f4', input 'ids' is INT64", "ids.npy: the shape is [4, 2], input 'ids' needs [rows, 3]",
-                      "x.npy: 5 rows, while"):
+        for words in ("ids.npy: elements are '<f4', but input 'ids' is INT64", "ids.npy: the shape is [4, 2], but input 'ids' needs [rows, 3]",
+                      "x.npy: has 5 rows, but"):
             self.assertIn(words, said)
 
 

@@ -54,4 +54,4 @@ def find_damage(text, key):
     if at < 0:
         return "it has no checksum of its own"
     says, found = text[at:at + DIGITS].decode(errors="replace"), digits_of(text[:at] + ZEROS.encode() + text[at + DIGITS:])
-    return "" if found == says else f"it has checksum {found}, and says {says}"
+    return "" if found == says else f"it has checksum {found}, but records {says}"

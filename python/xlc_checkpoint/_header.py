@@ -39,9 +39,9 @@ class Header:
         self.path = path
         size, text = read_text(path)
         if size != listed["bytes"]:
-            raise self.damage(f"it has {size} bytes, the manifest says {listed['bytes']}")
+            raise self.damage(f"it has {size} bytes, but the manifest records {listed['bytes']}")
         if digits_of(text) != listed["header"]:
-            raise self.damage(f"its header has checksum {digits_of(text)}, the manifest says {listed['header']}")
+            raise self.damage(f"its header has checksum {digits_of(text)}, but the manifest records {listed['header']}")
         if why := find_damage(text, OWN):
             raise self.damage(f"of its header, {why}")
         self.begin = len(text)
@@ -62,7 +62,7 @@ class Header:
         says = [0, 1, 1, 0, 0, end] if f"xlc.piece.{key}" not in self.metadata else self._numbers(f"xlc.piece.{key}")
         whole = shape if f"xlc.shape.{key}" not in self.metadata else self._numbers(f"xlc.shape.{key}")
         if (dtype, whole, last - first, says) != (tensor["dtype"], tensor["shape"], size, [*tensor["cut"], index, begin, end]):
-            raise self.damage(f"'{key}' is missing, or another piece of the tensor than the manifest says")
+            raise self.damage(f"'{key}' is missing, or not the piece of the tensor that the manifest records")
         if len(self.metadata.get(f"xlc.blocks.{key}", "")) != -(-size // BLOCK) * DIGITS:
             raise self.damage(f"'{key}' has no checksums of its blocks")
 
@@ -79,7 +79,7 @@ class Header:
                 block = file.read(min(BLOCK, last - first - at))
                 wanted, found = says[number * DIGITS:(number + 1) * DIGITS], digits_of(block)
                 if found != wanted:
-                    raise self.damage(f"'{key}': bytes {at} to {at + len(block)} of it have checksum {found}, the header says {wanted}")
+                    raise self.damage(f"'{key}': bytes {at} to {at + len(block)} of it have checksum {found}, but the header records {wanted}")
                 yield at, block
 
 

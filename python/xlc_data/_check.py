@@ -32,11 +32,11 @@ def check_folder(folder, inputs):
             found.append(f"{path}: {problem}")
             continue
         if array.dtype.kind not in KINDS.get(kind, "") or array.dtype.byteorder == ">":
-            found.append(f"{path}: elements are '{array.dtype.str}', input '{name}' is {kind}")
+            found.append(f"{path}: elements are '{array.dtype.str}', but input '{name}' is {kind}")
         shape = array.shape[1:]
         if array.ndim == 0 or len(shape) != len(sizes) or any(size not in (None, own) for size, own in zip(sizes, shape)):
-            found.append(f"{path}: the shape is {list(array.shape)}, input '{name}' needs [rows, {', '.join(str(size or '?') for size in sizes)}]")
+            found.append(f"{path}: the shape is {list(array.shape)}, but input '{name}' needs [rows, {', '.join(str(size or '?') for size in sizes)}]")
         if array.ndim:
             rows[path] = len(array)
     first = next(iter(rows), None)
-    return found + [f"{path}: {count} rows, while {first} has {rows[first]}" for path, count in rows.items() if count != rows[first]]
+    return found + [f"{path}: has {count} rows, but {first} has {rows[first]}" for path, count in rows.items() if count != rows[first]]

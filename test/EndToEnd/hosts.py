@@ -253,7 +253,7 @@ def wrong_launches_are_refused(setting, _):
              "with mpirun or srun", ["env", "PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=1", *map(str, plain)]),
             ("error: srun assigned rank 1 of 2, but MPI rank 0 of 1: start processes on several hosts with srun --mpi=pmix",
              ["env", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=2", "SLURM_JOB_ID=xlc", *map(str, plain)]),
-            ("ck: error: is another folder on this host than on that of rank 0: checkpoints need one folder for all hosts",
+            ("ck: error: is not the same folder on this host and on that of rank 0: all hosts must share the folder of checkpoints",
              claim(1, *(["sh", "-c", f"mkdir -p {folder} && cd {folder} && exec {path} --steps 2 --checkpoint-dir ck"]
                         for folder in (setting.scratch / "first", setting.scratch / "second")))),
             ("no/such: error: cannot be read", claim(2, [*plain, "--init", "no/such"])),

@@ -387,8 +387,8 @@ def bad_data_is_refused(setting):
             ("row 3, column 5: id 256 is outside the table", lambda: files.write_npy(ids, descr, shape, wrong)),
             ("the shape is", lambda: files.write_npy(ids, descr, (shape[0] * 2, shape[1] // 2), values)),
             ("the elements are floats", lambda: files.write_npy(ids, "<f4", shape, [1.0] * len(values))),
-            ("rows, while a step needs", lambda: files.write_npy(ids, descr, (1, shape[1]), values[:shape[1]])),
-            ("bytes of elements, the file has", lambda: ids.write_bytes(whole[:-8])),
+            ("rows, but a step needs", lambda: files.write_npy(ids, descr, (1, shape[1]), values[:shape[1]])),
+            ("bytes of elements, but the file has", lambda: ids.write_bytes(whole[:-8])),
             ("not an .npy file", lambda: ids.write_bytes(b"hello")),
             ("cannot be read", lambda: ids.unlink()),
     ]:
@@ -427,7 +427,7 @@ def init_takes_floats_of_any_type(setting):
         yield f"{len(bits)} different runs from the same values in four types"
     program.state_dict.write(path, {name: ("I32", shape, [0] * len(values)) for name, (shape, values) in rounded.items()})
     said = program.run([trained.path, "--steps", "1", "--init", path], expect=1)
-    if "has type I32, the program needs F32" not in said:
+    if "has type I32, but the program needs F32" not in said:
         yield f"integers: {said[-300:]}"
 
 

@@ -119,17 +119,17 @@ def refused_before_the_first_step(setting):
     write_rows(setting.scratch)
     files.write_npy(setting.scratch / "short.npy", "<i8", (ROWS - 1, LENGTH), TOKENS[:(ROWS - 1) * LENGTH])
     for what, content, options, pattern in [
-            ("an odd byte", good + b"\1", [], r"raw: error: \d+ bytes are not whole tokens of 2 bytes, as data.train.type = uint16 says"),
-            ("an empty file", b"", [], "raw: error: neither this file nor another of the stream has the 32 tokens of a row"),
-            ("rows for less than a step", good[:2 * 100], [], "raw: error: 3 rows, while a step needs 8"),
+            ("an odd byte", good + b"\1", [], r"raw: error: \d+ bytes are not a multiple of 2, the bytes of a token according to data.train.type = uint16"),
+            ("an empty file", b"", [], "raw: error: neither this file nor any other of the stream has the 32 tokens of a row"),
+            ("rows for less than a step", good[:2 * 100], [], "raw: error: has 3 rows, but a step needs 8"),
             ("the first word", b"\xff\xff" + good[2:], [], "raw: error: row 0, column 0: id 65535 is outside the table"),
             ("the last word", good[:-2] + b"\xff\xff", [], f"raw: error: row {ROWS - 1}, column 31: id 65535 is outside the table of input 'labels'"),
             ("no file", None, [], "raw: error: .*No such file"),
             ("a folder", None, ["--data", f"tokens={setting.scratch}"], f"{setting.scratch.name}: error: "),
-            ("no match", good, ["--data", f"tokens={setting.scratch}/none*.bin"], r"none\*.bin: error: no file of tokens has such a name"),
-            ("a stranger's name", good, ["--data", f"mask={ids}"], "error: the model has no input 'mask', its inputs are input_ids, labels"),
+            ("no match", good, ["--data", f"tokens={setting.scratch}/none*.bin"], r"none\*.bin: error: no file of tokens matches"),
+            ("a stranger's name", good, ["--data", f"mask={ids}"], "error: the model has no input 'mask'; its inputs are input_ids, labels"),
             ("rows of other number", good, ["--data", f"input_ids={setting.scratch / 'short.npy'}"],
-             rf"raw: error: {ROWS} rows, while .*short\.npy has {ROWS - 1}|short\.npy: error: {ROWS - 1} rows, while .*raw has {ROWS}"),
+             rf"raw: error: has {ROWS} rows, but .*short\.npy has {ROWS - 1}|short\.npy: error: has {ROWS - 1} rows, but .*raw has {ROWS}"),
             ("tokens in place of rows", good, ["--data", f"input_ids={stream}"], "raw: error: not an .npy file"),
             ("no epoch", good, ["--epochs", 2**63 - 1], "error: 9223372036854775807 epochs of 1600 rows are too many to count")]:
         stream.unlink(missing_ok=True)

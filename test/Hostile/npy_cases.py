@@ -74,7 +74,7 @@ def list_cases(rows, width, classes):
     }
     for name, text in headers.items():
         yield "x", refuse(f"header of {name}", build("", "", floats, header=text), "error:")
-    yield "x", refuse("text behind the header", build("", "", floats, header=headers["text after it"]), "the header goes on after its dictionary")
+    yield "x", refuse("text behind the header", build("", "", floats, header=headers["text after it"]), "the header continues after its dictionary")
     yield "x", refuse("Fortran order", build("<f4", shape, floats, order="True"), "Fortran")
     for bad in ("", "()", f"({rows * width},)", f"({width}, {rows})", f"({rows}, {width}, 1)", f"(1, {rows}, {width})", f"({rows}, {width + 1})",
                 f"({rows - 1}, {width})", f"({rows + 1}, {width})", f"(-{rows}, {width})", f"({rows}.0, {width})", f"({rows}, '{width}')",

@@ -25,10 +25,10 @@ def pair(case, binary):
 
 def list_raw_cases(tokens, two):
     yield "uint16", accept("tokens of 16 bits", two)
-    yield "uint16", refuse("an odd byte", two + b"\0", "are not whole tokens of 2 bytes, as data.train.type = uint16 says")
-    yield "uint16", refuse("nothing", b"", "neither this file nor another of the stream has the 32 tokens of a row")
-    yield "uint16", refuse("a row and no target", two[:2 * LENGTH], "neither this file nor another of the stream has the 32 tokens of a row")
-    yield "uint16", refuse("rows for half a step", two[:2 * (2 * LENGTH + 1)], "2 rows, while a step needs 8")
+    yield "uint16", refuse("an odd byte", two + b"\0", "are not a multiple of 2, the bytes of a token according to data.train.type = uint16")
+    yield "uint16", refuse("nothing", b"", "neither this file nor any other of the stream has the 32 tokens of a row")
+    yield "uint16", refuse("a row and no target", two[:2 * LENGTH], "neither this file nor any other of the stream has the 32 tokens of a row")
+    yield "uint16", refuse("rows for half a step", two[:2 * (2 * LENGTH + 1)], "has 2 rows, but a step needs 8")
     yield "uint16", refuse("a word beyond the table", struct.pack("<H", WORDS) + two[2:], "row 0, column 0: id 256 is outside the table")
     yield "uint16", refuse("the last target beyond it", two[:-2] + b"\xff\xff", "row 32, column 31: id 65535 is outside the table")
     yield "uint16", refuse("a header of llm.c", llmc(20240520, 1, len(tokens), two), "begins with the header of llm.c")
@@ -42,7 +42,7 @@ def list_llmc_cases(tokens, two):
     yield "auto", accept("llm.c's later version", llmc(20240801, 7, len(tokens), four))
     for count in (0, len(tokens) - 1, len(tokens) + 1, 2**31, 2**32 - 1):
         yield "auto", refuse(f"llm.c of {count} tokens", llmc(20240520, 1, count, two), "the header need")
-    yield "auto", refuse("llm.c with the other version", llmc(20240520, 7, len(tokens), two), "comes with version 1, the file has 7")
+    yield "auto", refuse("llm.c with the other version", llmc(20240520, 7, len(tokens), two), "requires version 1, but the file has 7")
     yield "auto", refuse("llm.c with an odd byte", llmc(20240520, 1, len(tokens), two + b"\0"), "the header need")
     yield "auto", refuse("llm.c cut in its header", llmc(20240520, 1, 0, b"", 500), "the header of llm.c is cut off: 500 bytes of 1024")
     yield "auto", refuse("llm.c's magic number backwards", struct.pack(">I", 20240520) + bytes(1020) + two, "need their type")
@@ -56,8 +56,8 @@ def list_megatron_cases(tokens, two):
         return "auto", pair(refuse(f"Megatron's, {name}", content, word), binary)
     yield "auto", pair(accept("Megatron's", index(lengths, places)), two)
     yield bad("another magic", index(lengths, places, magic=b"MMIDIDX\0\1"), "not Megatron's index")
-    yield bad("version 2", index(lengths, places, version=2), "is of version 2")
-    yield bad("floats", index(lengths, places, kind=6), "tokens are of type 6")
+    yield bad("version 2", index(lengths, places, version=2), "has version 2")
+    yield bad("floats", index(lengths, places, kind=6), "tokens have type 6")
     for sequences in (0, 1, 3, 2**40, 2**61, 2**64 - 1):
         yield bad(f"{sequences} sequences", index(lengths, places, sequences=sequences), f"{sequences} sequences and 2 documents")
     yield bad("no documents", index(lengths, places, documents=0), "2 sequences and 0 documents")
@@ -68,7 +68,7 @@ def list_megatron_cases(tokens, two):
     yield bad("a length below 0", index([-half, half], places), "sequence 0 is")
     yield bad("a length beyond the file", index([half, 2**31 - 1], places), "sequence 1 is")
     yield bad("more bytes than sequences", index(lengths, places), "the sequences end at byte", two + b"\0\0")
-    yield bad("an odd byte", index(lengths, places), "are not whole tokens of 2 bytes", two + b"\0")
+    yield bad("an odd byte", index(lengths, places), "are not a multiple of 2, the bytes of a token according to", two + b"\0")
     yield bad("cut", index(lengths, places)[:20], "the header of Megatron's index is cut off")
 
 
@@ -77,9 +77,9 @@ def list_npy_cases(tokens, two):
         text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
         return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text + data
     yield "auto", accept("an array", npy("<u2", f"({len(tokens)},)", two))
-    yield "auto", refuse("an array of two dimensions", npy("<u2", f"(1, {len(tokens)})", two), "tokens are integers in one dimension")
-    yield "auto", refuse("an array of floats", npy("<f2", f"({len(tokens)},)", two), "tokens are integers in one dimension")
-    yield "auto", refuse("an array cut", npy("<u2", f"({len(tokens)},)", two[:-1]), "bytes of elements, the file has")
+    yield "auto", refuse("an array of two dimensions", npy("<u2", f"(1, {len(tokens)})", two), "but tokens must be integers in one dimension")
+    yield "auto", refuse("an array of floats", npy("<f2", f"({len(tokens)},)", two), "but tokens must be integers in one dimension")
+    yield "auto", refuse("an array cut", npy("<u2", f"({len(tokens)},)", two[:-1]), "bytes of elements, but the file has")
     yield "uint16", refuse("an array with a type", npy("<u2", f"({len(tokens)},)", two), "begins with the header of an .npy file")
 
 

@@ -77,9 +77,10 @@ TEST(Manifest, PiecesTileTheirTensor) {
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces.erase(pieces.begin(), pieces.begin() + 1); }),
             "'w' lacks elements 0 to 12 of piece 0");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces[2].range.begin = 4; }), "'w' has elements 4 to 5 of piece 1 twice");
-  EXPECT_EQ(complaintWith([](auto &pieces) { pieces[1].file = 2; }), "'w' has a piece in file 2, there are 2");
+  EXPECT_EQ(complaintWith([](auto &pieces) { pieces[1].file = 2; }),
+            "'w' has a piece in file 2, but there are 2 files");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces[2].range.end = UINT64_MAX; }),
-            "'w' has a piece 1 of elements 5 to 18446744073709551615, there are 2 pieces of 12");
+            "'w' has a piece 1 of elements 5 to 18446744073709551615, but there are 2 pieces of 12 elements");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces.clear(); }), "'w' lacks elements 0 to 12 of piece 0");
 }
 
@@ -91,18 +92,16 @@ TEST(Manifest, WhatAStrangerWroteIsRefused) {
     return complaintOf(manifest);
   };
   EXPECT_EQ(complaintWith([](Manifest &m) { m.files[0].name = "../parameters-00000.safetensors"; }),
-            "'../parameters-00000.safetensors' is no name of a file of a checkpoint");
+            "'../parameters-00000.safetensors' is not the name of a checkpoint file");
   EXPECT_EQ(complaintWith([](Manifest &m) { m.files[1].name = m.files[0].name; }),
-            "file 'parameters-00000.safetensors' is there twice");
-  EXPECT_EQ(complaintWith([](Manifest &m) { m.tensors[2].name = "w"; }), "tensor 'w' is there twice");
+            "file 'parameters-00000.safetensors' occurs twice");
+  EXPECT_EQ(complaintWith([](Manifest &m) { m.tensors[2].name = "w"; }), "tensor 'w' occurs twice");
   EXPECT_EQ(complaintWith([](Manifest &m) { m.tensors[0].shape = {UINT64_MAX, UINT64_MAX}; }),
-            "'w' has a shape, a cut or a type that no tensor has");
+            "'w' has an invalid shape, cut or type");
   EXPECT_EQ(complaintWith([](Manifest &m) { m.tensors[0].cut.parts = 1ull << 40; }),
-            "'w' has a shape, a cut or a type that no tensor has");
-  EXPECT_EQ(complaintWith([](Manifest &m) { m.tensors[0].dtype = "F31"; }),
-            "'w' has a shape, a cut or a type that no tensor has");
-  EXPECT_EQ(complaintWith([](Manifest &m) { m.lossScale->factor = -1; }),
-            "'loss_scale.factor' is not a number above 0");
+            "'w' has an invalid shape, cut or type");
+  EXPECT_EQ(complaintWith([](Manifest &m) { m.tensors[0].dtype = "F31"; }), "'w' has an invalid shape, cut or type");
+  EXPECT_EQ(complaintWith([](Manifest &m) { m.lossScale->factor = -1; }), "'loss_scale.factor' must be a number > 0");
   std::string complaint;
   readManifest("{}", complaint);
   EXPECT_EQ(complaint, "it has no checksum of its own");
@@ -147,25 +146,25 @@ TEST(Manifest, MembersHaveTheirTypes) {
     return complaint;
   };
   EXPECT_EQ(complaintWith("\"xlc_checkpoint\":1", "\"xlc_checkpoint\":2"),
-            "it is of version 2, this program reads version 1");
-  EXPECT_EQ(complaintWith("\"seed\":7", "\"seed\":-7"), "'random.seed' is not a count");
+            "it has version 2, but this program reads version 1");
+  EXPECT_EQ(complaintWith("\"seed\":7", "\"seed\":-7"), "'random.seed' is not an integer >= 0");
   EXPECT_EQ(complaintWith("\"seed\":7", "\"sead\":7"), "'random.seed' is missing");
-  EXPECT_EQ(complaintWith("\"type\":\"adamw\"", "\"type\":5"), "'optimizer.type' is not a text");
+  EXPECT_EQ(complaintWith("\"type\":\"adamw\"", "\"type\":5"), "'optimizer.type' is not a string");
   EXPECT_EQ(complaintWith("\"shuffle\":true", "\"shuffle\":1"), "'data.shuffle' is neither true nor false");
   EXPECT_EQ(complaintWith("\"factor\":32768.0", "\"factor\":\"x\""), "'loss_scale.factor' is not a number");
   EXPECT_EQ(complaintWith("\"states\":[\"m\",\"v\"]", "\"states\":{}"), "'optimizer.states' is not a list");
   EXPECT_EQ(complaintWith("\"random\":{\"seed\":7}", "\"random\":7"), "'random' is not an object");
-  EXPECT_EQ(complaintWith("[0,0,0,12]", "[0,0,0]"), "a piece is not four counts: file, index, begin, end");
+  EXPECT_EQ(complaintWith("[0,0,0,12]", "[0,0,0]"), "a piece must be four integers >= 0: file, index, begin, end");
   EXPECT_EQ(complaintWith("\"cut\":[1,1,2]", "\"cut\":[1,1]"),
-            "'tensors[0].cut' is not three counts: dim, outer, parts");
-  EXPECT_NE(complaintWith("\"states\":", "\"states\"").find("it is no JSON: "), std::string::npos);
+            "'tensors[0].cut' must be three integers >= 0: dim, outer, parts");
+  EXPECT_NE(complaintWith("\"states\":", "\"states\"").find("it is not JSON: "), std::string::npos);
   EXPECT_EQ(complaintWith("\"schedule\":\"constant\"", "\"schedule\":[[[[[[[[[[[[0]]]]]]]]]]]]"),
-            "it has lists within lists that no manifest has");
+            "it has unexpected nested lists");
   std::string many = "[";
   for (int i = 0; i < (1 << 20); ++i)
     many += "0,";
   EXPECT_EQ(complaintWith("\"schedule\":\"constant\"", "\"schedule\":" + many + "0]"),
-            "it has more values than any manifest");
+            "it has too many values for a manifest");
 }
 
 TEST(Ownership, EveryElementIsWrittenOnce) {

@@ -114,7 +114,7 @@ TEST(Data, RowsAreCountedBeforeIdsAreRead) {
     FAIL() << "accepted";
   } catch (const Rejected &problem) {
     std::string text = problem.what();
-    EXPECT_NE(text.find("ids.npy: error: 137438953472 rows, while "), std::string::npos) << text;
+    EXPECT_NE(text.find("ids.npy: error: has 137438953472 rows, but "), std::string::npos) << text;
     EXPECT_EQ(text.find("outside the table"), std::string::npos) << text;
   }
 }
@@ -205,7 +205,7 @@ TEST(Data, AStreamIsCheckedWhereItsFilesBeginAndEnd) {
   EXPECT_EQ(complaint(7, Scan::Small), "");
   EXPECT_EQ(complaint(7, Scan::All), expected(7));
   folder.write("ids.bin", ids.substr(1));
-  EXPECT_EQ(complaintOf(plan), path + ": error: 19 rows, while " + folder.file("x.npy") + " has 20");
+  EXPECT_EQ(complaintOf(plan), path + ": error: has 19 rows, but " + folder.file("x.npy") + " has 20");
   EXPECT_EQ(complaintOf(plan, {{{"tokens", folder.write("more.bin", ids)}}}), ""); // in place of the plan's
 }
 
@@ -214,8 +214,8 @@ TEST(Data, AStreamWithoutARowIsRefused) {
   writeData(folder);
   Plan plan = makeStreamPlan(folder.write("ids.bin", "1"), plan::InputSource::NextTokens);
   plan.dataset->inputs[0]->path = folder.file("x.npy");
-  EXPECT_EQ(complaintOf(plan),
-            folder.file("ids.bin") + ": error: neither this file nor another of the stream has the 1 tokens of a row");
+  EXPECT_EQ(complaintOf(plan), folder.file("ids.bin") +
+                                   ": error: neither this file nor any other of the stream has the 1 tokens of a row");
 }
 
 TEST(Data, WhatIsFilledHasANumberOfItsType) {
@@ -235,10 +235,10 @@ TEST(Data, WhatIsFilledHasANumberOfItsType) {
   for (double bad : {10., 0.5, -1.}) {
     plan.dataset->inputs[idsInput]->fill = bad;
     EXPECT_NE(complaintOf(plan).find("error: input 'ids' is filled with "), std::string::npos);
-    EXPECT_NE(complaintOf(plan).find(", and takes whole numbers from 0 to below 10"), std::string::npos);
+    EXPECT_NE(complaintOf(plan).find(", but takes integers from 0 to below 10"), std::string::npos);
   }
   plan.dataset->inputs[idsInput]->fill = 1, plan.dataset->inputs[0]->source = plan::InputSource::Fill;
-  EXPECT_EQ(complaintOf(plan), "error: all inputs are filled with numbers, and none has rows");
+  EXPECT_EQ(complaintOf(plan), "error: all inputs are filled with numbers: at least one must have rows");
 }
 
 /// Every type of a file becomes every type of an input as a number.
@@ -316,9 +316,9 @@ TEST(Data, WhatIsNotReadIsWhatMayBeReadInItsPlace) {
   ids[7] += 1;
   folder.write("twin.npy", makeIds(ids));
   std::string said = complaintOfData(plan, folder);
-  EXPECT_NE(said.find("twin.npy: error: row 7, column 0 is not that of "), std::string::npos) << said;
-  EXPECT_NE(said.find("ids.npy: the model reads nothing of input 'twin', and may have been exported with one tensor as "
-                      "'twin' and 'ids'"),
+  EXPECT_NE(said.find("twin.npy: error: row 7, column 0 differs from that of "), std::string::npos) << said;
+  EXPECT_NE(said.find("ids.npy: the model does not read input 'twin', and may have been exported with one tensor as "
+                      "both 'twin' and 'ids'"),
             std::string::npos)
       << said;
   EXPECT_EQ(complaintOfData(plan, folder, {{"twin", folder.file("ids.npy")}}), "");

@@ -59,13 +59,13 @@ TEST_P(Beside, OtherValuesAreOfAnotherCompilation) {
   write({counting("w", {7, 10}, 2)});
   expect("beside: error: has values ");
   expect(", the program was compiled with values " + plan.parameters_digest +
-         "; compile again, or begin from other parameters with --init");
+         "; compile again, or start from other parameters with --init");
 }
 
 TEST_P(Beside, MoreParametersAreAnotherModel) {
   write({counting("w", {7, 10}, 1), counting("v", {1}, 1)});
   expect("beside: error: belongs to model ");
-  expect(", the program to model ");
+  expect(", but the program belongs to model ");
 }
 
 TEST_P(Beside, OneBitOfTheElementsIsSeen) {
@@ -143,7 +143,7 @@ TEST(SafetensorsWriter, PiecesAndBlocksAreSealed) {
   SafetensorsHeader wrong;
   wrong.metadata = {{"xlc.header", "0000000000000000"}, {"xlc.piece.w", "1 2,3 2 16 300016"}};
   readSeal("", wrong, complaint);
-  EXPECT_EQ(complaint, "'xlc.piece.w' of the header is '1 2,3 2 16 300016', which says nothing of a piece");
+  EXPECT_EQ(complaint, "'xlc.piece.w' of the header is '1 2,3 2 16 300016', which does not describe a piece");
 }
 
 } // namespace

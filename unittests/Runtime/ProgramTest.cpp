@@ -360,20 +360,20 @@ TEST_F(Program, AllThatIsWrongWithTheDataIsSaidAtOnce) {
   auto [exit, text] =
       runSaying(makePlan(0), {"--data", "x=" + folder.file("ids.npy") + ",y=z,ids=" + folder.file("x.npy")});
   EXPECT_EQ(exit, Exit::Rejected);
-  EXPECT_NE(text.find("the model has no input 'y', its inputs are x, ids"), std::string::npos) << text;
-  EXPECT_NE(text.find("ids.npy: error: the shape is [20], input 'x' needs [rows, 70]"), std::string::npos) << text;
-  EXPECT_NE(text.find("x.npy: error: the shape is [20, 70], input 'ids' needs [rows]"), std::string::npos) << text;
+  EXPECT_NE(text.find("the model has no input 'y'; its inputs are x, ids"), std::string::npos) << text;
+  EXPECT_NE(text.find("ids.npy: error: the shape is [20], but input 'x' needs [rows, 70]"), std::string::npos) << text;
+  EXPECT_NE(text.find("x.npy: error: the shape is [20, 70], but input 'ids' needs [rows]"), std::string::npos) << text;
   EXPECT_EQ(runSaying(makePlan(0), {"--data", "x=" + folder.file("x.npy")}).second,
-            "error: no data for input 'ids': --data ids=FILE.npy gives it\n");
+            "error: no data for input 'ids': add --data ids=FILE.npy\n");
 }
 
 TEST_F(Program, RowCountsMustAgreeAndFillAStep) {
   folder.write("ids.npy", makeNpy("<i8", "(2,)", std::string(16, '\0')));
-  EXPECT_NE(runSaying(makePlan(0), {}).second.find("2 rows, while "), std::string::npos);
+  EXPECT_NE(runSaying(makePlan(0), {}).second.find("has 2 rows, but "), std::string::npos);
   folder.write("x.npy", makeNpy("<f4", "(2, 70)", std::string(560, '\0')));
-  EXPECT_NE(runSaying(makePlan(0), {}).second.find("2 rows, while a step needs 8"), std::string::npos);
+  EXPECT_NE(runSaying(makePlan(0), {}).second.find("has 2 rows, but a step needs 8"), std::string::npos);
   folder.write("ids.npy", makeNpy("<f4", "(2,)", std::string(8, '\0')));
-  EXPECT_NE(runSaying(makePlan(0), {}).second.find("error: the elements are floats, input 'ids' needs integers"),
+  EXPECT_NE(runSaying(makePlan(0), {}).second.find("error: the elements are floats, but input 'ids' needs integers"),
             std::string::npos);
 }
 
@@ -390,10 +390,10 @@ TEST_F(Program, InitialFilesAreCheckedWhole) {
       refused(R"({"v":{"dtype":"F32","shape":[7,10],"data_offsets":[0,280]}})").find("init: error: no parameter 'w'"),
       std::string::npos);
   EXPECT_NE(refused(R"({"w":{"dtype":"F32","shape":[70],"data_offsets":[0,280]}})")
-                .find("'w' has shape [70], the program needs [7, 10]"),
+                .find("'w' has shape [70], but the program needs [7, 10]"),
             std::string::npos);
   EXPECT_NE(refused(R"({"w":{"dtype":"I32","shape":[7,10],"data_offsets":[0,280]}})")
-                .find("'w' has type I32, the program needs F32"),
+                .find("'w' has type I32, but the program needs F32"),
             std::string::npos);
 }
 

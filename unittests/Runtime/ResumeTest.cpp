@@ -113,12 +113,13 @@ TEST_P(Resume, WhatDoesNotFitIsRefused) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--steps", "2", "--resume", "auto"}), Exit::Rejected);
   std::string said = message();
-  EXPECT_NE(said.find("it is of the optimizer sgd, the program's is adam"), std::string::npos) << said;
+  EXPECT_NE(said.find("its optimizer is sgd, but that of the program is adam"), std::string::npos) << said;
   plan.optimizer = "sgd", plan.parameters[0]->name = "v";
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--steps", "2", "--resume", "auto"}), Exit::Rejected);
   said = message();
-  EXPECT_NE(said.find("it has no parameter 'v'; it has a parameter 'w', which the program has not"), std::string::npos)
+  EXPECT_NE(said.find("it has no parameter 'v'; it has a parameter 'w', which the program does not have"),
+            std::string::npos)
       << said;
 }
 
@@ -215,14 +216,14 @@ TEST_P(Changed, FilesAreThoseOfTheManifest) {
   EXPECT_SAYS(resumeWith([](Manifest &m) { ++m.files[0].bytes; }), "is damaged: it has ");
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.files[0].header[0] ^= 1; }), "is damaged: its header has checksum ");
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.tensors[0].kind = "m", m.tensors[0].name = "w"; }),
-              "'m/w' is missing, which checkpoint.json has there");
+              "'m/w' is missing, but checkpoint.json lists it");
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.tensors[0].dtype = "BF16"; }), "bytes of F32, checkpoint.json says ");
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.tensors[0].shape = {tiny::elements}; }),
-              "is another piece of the tensor than checkpoint.json says");
+              "is not the piece of the tensor that checkpoint.json records");
   folder.write("ck/step-00000001/checkpoint.json", "{\"checksum\":\"0123456789abcdef\"}");
   EXPECT_SAYS(resume(Exit::NoCheckpoint), "is damaged: it has checksum ");
   fs::resize_file(folder.file("ck/step-00000001/checkpoint.json"), 25 << 20);
-  EXPECT_SAYS(resume(Exit::NoCheckpoint), "bytes, a manifest at most ");
+  EXPECT_SAYS(resume(Exit::NoCheckpoint), "bytes; a manifest has at most ");
 }
 
 TEST_P(Changed, EntriesHaveChecksumsOfTheirBlocks) {
@@ -262,7 +263,7 @@ TEST_P(Changed, ParametersAloneAreOfTheSameModel) {
   plan.parameters[0]->name = "v";
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--steps", "1", "--init", from}), Exit::Rejected);
-  EXPECT_SAYS(message(), "is of another model: it has no parameter 'v'");
+  EXPECT_SAYS(message(), "belongs to a different model: it has no parameter 'v'");
   plan.parameters[0]->name = "w", plan.optimizer = "adam";
   EXPECT_SAYS(resume(Exit::Rejected), "--init starts from its parameters only");
 }

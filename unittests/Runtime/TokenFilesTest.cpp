@@ -87,30 +87,28 @@ TEST(TokenFiles, HeadersThatLieAreRefused) {
   Folder folder;
   std::string six(6, '\1');
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240520, 1, 4, six)),
-            ": error: 4 tokens of 2 bytes and the header need 1032 bytes, the file has 1030");
+            ": error: 4 tokens of 2 bytes and the header need 1032 bytes, but the file has 1030");
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240520, 1, UINT32_MAX, six)),
-            ": error: 4294967295 tokens of 2 bytes and the header need 8589935614 bytes, the file has 1030");
+            ": error: 4294967295 tokens of 2 bytes and the header need 8589935614 bytes, but the file has 1030");
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240801, 1, 3, six)),
-            ": error: llm.c's magic number 20240801 comes with version 7, the file has 1");
+            ": error: llm.c's magic number 20240801 requires version 7, but the file has 1");
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240520, 1, 3, six).substr(0, 1000)),
             ": error: the header of llm.c is cut off: 1000 bytes of 1024");
-  EXPECT_EQ(
-      complaintOf(folder, makeLlmc(20240520, 1, 3, six), TokenType::U16),
-      ": error: it begins with the header of llm.c, and data.train.type = uint16 is for tokens without; auto would "
-      "do");
+  EXPECT_EQ(complaintOf(folder, makeLlmc(20240520, 1, 3, six), TokenType::U16),
+            ": error: it begins with the header of llm.c, but data.train.type = uint16 is for tokens without a header; "
+            "use auto");
   EXPECT_EQ(complaintOf(folder, makeNpy("<u2", "(3,)", six), TokenType::U16),
-            ": error: it begins with the header of an .npy file, and data.train.type = uint16 is for tokens without; "
-            "auto would do");
+            ": error: it begins with the header of an .npy file, but data.train.type = uint16 is for tokens without a "
+            "header; use auto");
   EXPECT_EQ(complaintOf(folder, makeNpy("<u2", "(3, 1)", six)),
-            ": error: the array has 2 dimensions of '<u2', tokens are integers in one dimension");
+            ": error: the array has 2 dimensions of '<u2', but tokens must be integers in one dimension");
   EXPECT_EQ(complaintOf(folder, makeNpy("<f2", "(3,)", six)),
-            ": error: the array has 1 dimension of '<f2', tokens are integers in one dimension");
+            ": error: the array has 1 dimension of '<f2', but tokens must be integers in one dimension");
   EXPECT_EQ(complaintOf(folder, "12345", TokenType::U16),
-            ": error: 5 bytes are not whole tokens of 2 bytes, as data.train.type = uint16 says");
-  EXPECT_EQ(
-      complaintOf(folder, "12345"),
-      ": error: tokens without a header that is known (llm.c's, Megatron's index beside it, .npy) need their type: "
-      "data.train.type of uint8, uint16, uint32 or int32");
+            ": error: 5 bytes are not a multiple of 2, the bytes of a token according to data.train.type = uint16");
+  EXPECT_EQ(complaintOf(folder, "12345"),
+            ": error: tokens without a known header (llm.c's, Megatron's index beside the file, .npy) require a "
+            "data.train.type of uint8, uint16, uint32 or int32");
 }
 
 TEST(TokenFiles, IndicesOfMegatronThatLieAreRefused) {
@@ -118,23 +116,24 @@ TEST(TokenFiles, IndicesOfMegatronThatLieAreRefused) {
   EXPECT_EQ(complaintOfPair(folder, {}), "taken");
   EXPECT_EQ(complaintOfPair(folder, {.magic = std::string("MMIDIDX\0\1", 9)}),
             ": error: not Megatron's index: it does not begin with MMIDIDX");
-  EXPECT_EQ(complaintOfPair(folder, {.version = 2}), ": error: Megatron's index is of version 2, version 1 is read");
+  EXPECT_EQ(complaintOfPair(folder, {.version = 2}),
+            ": error: Megatron's index has version 2, but only version 1 is supported");
   EXPECT_EQ(complaintOfPair(folder, {.type = 6}),
-            ": error: tokens are of type 6, Megatron's types of integers are 1, 2, 3, 4, 5 and 8");
+            ": error: tokens have type 6, but Megatron's integer types are 1, 2, 3, 4, 5 and 8");
   for (uint64_t count : {(uint64_t)1, (uint64_t)3, UINT64_MAX, UINT64_MAX / 12 + 1})
     EXPECT_EQ(complaintOfPair(folder, {.sequences = count}),
               ": error: " + std::to_string(count) +
-                  " sequences and 2 documents need other bytes than the 40 behind the header");
+                  " sequences and 2 documents do not match the 40 bytes after the header");
   EXPECT_EQ(complaintOfPair(folder, {.places = {0, 40}}),
-            ": error: sequence 1 is 3 tokens at byte 40, the one before ends at byte 4 of 10");
+            ": error: sequence 1 has 3 tokens at byte 40, but the previous one ends at byte 4 of 10");
   EXPECT_EQ(complaintOfPair(folder, {.lengths = {2, 4}}),
-            ": error: sequence 1 is 4 tokens at byte 4, the one before ends at byte 4 of 10");
+            ": error: sequence 1 has 4 tokens at byte 4, but the previous one ends at byte 4 of 10");
   EXPECT_EQ(complaintOfPair(folder, {.lengths = {-1, 3}}),
-            ": error: sequence 0 is -1 tokens at byte 0, the one before ends at byte 0 of 10");
+            ": error: sequence 0 has -1 tokens at byte 0, but the previous one ends at byte 0 of 10");
   EXPECT_EQ(complaintOfPair(folder, {}, 12),
-            ": error: the sequences end at byte 10 of " + folder.file("x.bin") + ", which has 12");
+            ": error: the sequences end at byte 10 of " + folder.file("x.bin") + ", which has 12 bytes");
   EXPECT_EQ(complaintOfPair(folder, {}, 9),
-            ": error: 9 bytes are not whole tokens of 2 bytes, as " + folder.file("x.idx") + " says");
+            ": error: 9 bytes are not a multiple of 2, the bytes of a token according to " + folder.file("x.idx"));
   folder.write("x.idx", "MMIDIDX");
   EXPECT_EQ(complaintOf(folder, "12"), ": error: the header of Megatron's index is cut off: 7 bytes of 34");
 }
@@ -152,7 +151,7 @@ TEST(TokenFiles, PatternsNameFilesInTheirOrder) {
     findTokenFiles({folder.file("*.npy")});
     ADD_FAILURE();
   } catch (const Rejected &problem) {
-    EXPECT_EQ(problem.what(), folder.file("*.npy") + ": error: no file of tokens has such a name");
+    EXPECT_EQ(problem.what(), folder.file("*.npy") + ": error: no file of tokens matches");
   }
 }
 

@@ -67,12 +67,12 @@ Adapter findAdapter(const Checkpoint &checkpoint) {
       continue;
     hasAny |= found->isOfAdapter;
     if (auto [other, isNew] = taken.emplace(found->name, tensor.name); !isNew)
-      throw Rejected(fmt::format("{}: error: '{}' and '{}' would both be '{}' in the adapter's file", checkpoint.folder,
-                                 other->second, tensor.name, found->name));
+      throw Rejected(fmt::format("{}: error: '{}' and '{}' would both be named '{}' in the adapter's file",
+                                 checkpoint.folder, other->second, tensor.name, found->name));
     adapter.tensors.push_back({&tensor, found->name});
   }
   if (!hasAny)
-    throw Rejected(fmt::format("{}: error: has no adapter of PEFT: none of its parameters has a name like "
+    throw Rejected(fmt::format("{}: error: has no PEFT adapter: none of its parameters has a name like "
                                "base_model.model.MODULE.lora_A.default.weight",
                                checkpoint.folder));
   return adapter;

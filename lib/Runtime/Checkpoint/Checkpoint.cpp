@@ -29,7 +29,7 @@ Manifest openManifest(const std::string &folder) {
   return asDamage([&] {
     InputFile file(folder + "/" + manifestName);
     if (file.size() > largestManifest)
-      file.reject(fmt::format("has {} bytes, a manifest at most {}", file.size(), largestManifest));
+      file.reject(fmt::format("has {} bytes; a manifest has at most {}", file.size(), largestManifest));
     std::string text(file.size(), '\0'), complaint;
     file.read(0, text.size(), text.data());
     Manifest manifest = readManifest(std::move(text), complaint);
@@ -60,10 +60,11 @@ void Checkpoint::openFiles() {
   for (const SavedFile &file : said.files) {
     auto opened = std::make_unique<File>(folder + "/" + file.name);
     if (opened->reader.size() != file.bytes)
-      reject(file,
-             fmt::format("is damaged: it has {} bytes, {} says {}", opened->reader.size(), manifestName, file.bytes));
+      reject(file, fmt::format("is damaged: it has {} bytes, but {} records {}", opened->reader.size(), manifestName,
+                               file.bytes));
     if (std::string is = opened->reader.headerDigits(); is != file.header)
-      reject(file, fmt::format("is damaged: its header has checksum {}, {} says {}", is, manifestName, file.header));
+      reject(file,
+             fmt::format("is damaged: its header has checksum {}, but {} records {}", is, manifestName, file.header));
     std::optional<Seal> seal = opened->reader.seal();
     if (!seal)
       reject(file, "has no checksums");
@@ -82,16 +83,16 @@ void Checkpoint::checkEntries() const {
       };
       auto entry = file.reader.tensors().find(tensor.key());
       if (entry == file.reader.tensors().end())
-        complain(fmt::format("is missing, which {} has there", manifestName));
+        complain(fmt::format("is missing, but {} lists it", manifestName));
       uint64_t bytes = (piece.range.end - piece.range.begin) * dtypeBytes(tensor.dtype);
       if (entry->second.dtype != tensor.dtype || entry->second.bytes != bytes)
-        complain(fmt::format("has {} bytes of {}, {} says {} of {}", entry->second.bytes, entry->second.dtype,
+        complain(fmt::format("has {} bytes of {}, but {} records {} of {}", entry->second.bytes, entry->second.dtype,
                              manifestName, bytes, tensor.dtype));
       auto form = file.seal.pieces.find(tensor.key());
       PieceForm whole{entry->second.shape, {}, {0, 0, piece.range.end}};
       const PieceForm &is = form == file.seal.pieces.end() ? whole : form->second;
       if (is != PieceForm{tensor.shape, tensor.cut, piece.range})
-        complain(fmt::format("is another piece of the tensor than {} says", manifestName));
+        complain(fmt::format("is not the piece of the tensor that {} records", manifestName));
       auto digits = file.seal.blocks.find(tensor.key());
       if (digits == file.seal.blocks.end() || digits->second.size() != countBlocks(bytes) * checksumDigits)
         complain("has no checksums of its blocks");
@@ -130,9 +131,10 @@ void CheckpointReader::readBlock(const BlockPlace &place, char *to) {
   if (is == says)
     return;
   uint64_t size = dtypeBytes(tensor.dtype), first = piece.range.begin + number * sealedBlock / size;
-  checkpoint.reject(checkpoint.said.files[piece.file],
-                    fmt::format("'{}' is damaged: elements {} to {} of piece {} have checksum {}, the header says {}",
-                                tensor.key(), first, first + bytes / size, piece.range.index, is, says));
+  checkpoint.reject(
+      checkpoint.said.files[piece.file],
+      fmt::format("'{}' is damaged: elements {} to {} of piece {} have checksum {}, but the header records {}",
+                  tensor.key(), first, first + bytes / size, piece.range.index, is, says));
 }
 
 const CheckpointReader::Block &CheckpointReader::load(const BlockPlace &place) {

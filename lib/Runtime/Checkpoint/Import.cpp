@@ -46,7 +46,7 @@ public:
       }
       auto state = splitState(key, parameters);
       if (needsStates && !state)
-        throw Rejected(fmt::format("{}: error: '{}' is no state of a parameter of {}: states are named m/NAME",
+        throw Rejected(fmt::format("{}: error: '{}' is not a state of a parameter of {}: states are named m/NAME",
                                    files.path, key, parameters.path));
       SavedTensor tensor{state ? state->second : key,
                          state ? state->first : std::string(kParameterKind),
@@ -110,7 +110,7 @@ Imported importCheckpoint(const std::string &from, const std::string &to, const 
   if (!choice.states.empty())
     importing.add(states.emplace(choice.states), /*needsStates=*/true);
   if (importing.imported.parameters == 0)
-    throw Rejected(fmt::format("{}: error: has no parameters: no tensor of it has a type of floats", from));
+    throw Rejected(fmt::format("{}: error: has no parameters: none of its tensors has a floating-point type", from));
   Manifest manifest;
   manifest.progress = {choice.step, choice.step, choice.samples}, manifest.seed = choice.seed;
   manifest.optimizer = choice.optimizer, manifest.schedule = kImportedSchedule;

@@ -41,7 +41,7 @@ public:
   bool has(const char *key) const { return object.contains(key); }
   std::string text(const char *key) const {
     const json &value = get(key);
-    return value.is_string() ? value.get<std::string>() : (wrong(fmt::format("'{}' is not a text", nameOf(key))), "");
+    return value.is_string() ? value.get<std::string>() : (wrong(fmt::format("'{}' is not a string", nameOf(key))), "");
   }
   uint64_t count(const char *key) const { return countOf(get(key), nameOf(key)); }
   bool truth(const char *key) const {
@@ -70,7 +70,7 @@ public:
 private:
   static uint64_t countOf(const json &value, const std::string &name) {
     if (!value.is_number_unsigned())
-      wrong(fmt::format("'{}' is not a count", name));
+      wrong(fmt::format("'{}' is not an integer >= 0", name));
     return value.get<uint64_t>();
   }
 
@@ -90,7 +90,7 @@ public:
     if (event == Event::key && isInTensors && depth == 3)
       isInPieces = value == "pieces";
     if (depth > 8)
-      wrong("it has lists within lists that no manifest has");
+      wrong("it has unexpected nested lists");
     if (event == Event::array_end && isInTensors && isInPieces && depth == 4)
       return takePiece(value);
     if (event == Event::object_end && isInTensors && depth == 2)
@@ -98,14 +98,14 @@ public:
     bool isNumberOfPiece = event == Event::value && isInTensors && isInPieces;
     if ((event == Event::value || event == Event::array_start || event == Event::object_start) && !isNumberOfPiece &&
         !(isInTensors && isInPieces && depth == 4) && ++values > mostValues)
-      wrong("it has more values than any manifest");
+      wrong("it has too many values for a manifest");
     return true;
   }
 
 private:
   bool takePiece(const json &value) {
     if (value.size() != 4 || !std::ranges::all_of(value, [](const json &each) { return each.is_number_unsigned(); }))
-      wrong("a piece is not four counts: file, index, begin, end");
+      wrong("a piece must be four integers >= 0: file, index, begin, end");
     pieces.push_back(
         {value[0].get<uint64_t>(), {value[1].get<uint64_t>(), value[2].get<uint64_t>(), value[3].get<uint64_t>()}});
     return false;
@@ -115,7 +115,7 @@ private:
     SavedTensor tensor{fields.text("name"), fields.text("kind"), fields.text("dtype"), fields.counts("shape"), {}, {}};
     std::vector<uint64_t> cut = fields.counts("cut");
     if (cut.size() != 3)
-      wrong(fmt::format("'{}' is not three counts: dim, outer, parts", fields.nameOf("cut")));
+      wrong(fmt::format("'{}' must be three integers >= 0: dim, outer, parts", fields.nameOf("cut")));
     tensor.cut = {cut[0], cut[1], cut[2]};
     tensor.pieces = std::exchange(pieces, {});
     tensors.push_back(std::move(tensor));
@@ -144,14 +144,14 @@ LossScaleState readLossScale(const Fields &fields) {
   LossScaleState scale{(float)fields.number("factor"), fields.count("good_in_row"), fields.count("overflows_left"),
                        fields.count("skipped"), fields.count("skipped_in_row")};
   if (!std::isfinite(scale.factor) || scale.factor <= 0)
-    wrong("'loss_scale.factor' is not a number above 0");
+    wrong("'loss_scale.factor' must be a number > 0");
   return scale;
 }
 
 void readMembers(const json &all, Manifest &manifest) {
   Fields fields(all, "");
   if (uint64_t is = fields.count("xlc_checkpoint"); is != manifestVersion)
-    wrong(fmt::format("it is of version {}, this program reads version {}", is, manifestVersion));
+    wrong(fmt::format("it has version {}, but this program reads version {}", is, manifestVersion));
   manifest.model = fields.text("model");
   Fields progress(fields.get("progress"), "progress");
   manifest.progress = {progress.count("step"), progress.count("applied"), progress.count("samples")};
@@ -195,17 +195,17 @@ void checkTiling(SavedTensor &tensor, size_t files) {
   auto complain = [&](std::string_view why) { wrong(fmt::format("'{}' {}", tensor.key(), why)); };
   std::optional<CutGeometry> geometry = geometryOf(tensor.shape, tensor.cut);
   if (!geometry || !dtypeBytes(tensor.dtype))
-    complain("has a shape, a cut or a type that no tensor has");
+    complain("has an invalid shape, cut or type");
   std::ranges::sort(tensor.pieces, {}, [](const SavedPiece &piece) {
     return std::tuple(piece.range.index, piece.range.begin, piece.range.end);
   });
   uint64_t index = 0, at = 0, elements = geometry->pieceElements();
   for (const auto &[file, range] : tensor.pieces) {
     if (file >= files)
-      complain(fmt::format("has a piece in file {}, there are {}", file, files));
+      complain(fmt::format("has a piece in file {}, but there are {} files", file, files));
     if (range.index >= tensor.cut.parts || range.begin >= range.end || range.end > elements)
-      complain(fmt::format("has a piece {} of elements {} to {}, there are {} pieces of {}", range.index, range.begin,
-                           range.end, tensor.cut.parts, elements));
+      complain(fmt::format("has a piece {} of elements {} to {}, but there are {} pieces of {} elements", range.index,
+                           range.begin, range.end, tensor.cut.parts, elements));
     if (at == elements)
       ++index, at = 0;
     if (range.index != index || range.begin > at)
@@ -226,7 +226,7 @@ void check(Manifest &manifest) {
   names.reserve(manifest.files.size()), keys.reserve(manifest.tensors.size());
   for (const SavedFile &file : manifest.files) {
     if (!isFileName(file.name))
-      wrong(fmt::format("'{}' is no name of a file of a checkpoint", file.name));
+      wrong(fmt::format("'{}' is not the name of a checkpoint file", file.name));
     names.push_back(file.name);
   }
   for (SavedTensor &tensor : manifest.tensors)
@@ -236,10 +236,10 @@ void check(Manifest &manifest) {
   for (auto [all, what] : {std::pair(&names, "file"), std::pair(&keys, "tensor")}) {
     std::ranges::sort(*all);
     if (auto twice = std::ranges::adjacent_find(*all); twice != all->end())
-      wrong(fmt::format("{} '{}' is there twice", what, *twice));
+      wrong(fmt::format("{} '{}' occurs twice", what, *twice));
   }
   if (std::string is = fingerprintOf(manifest.tensors); is != manifest.model)
-    wrong(fmt::format("its tensors are of model {}, and it says {}", is, manifest.model));
+    wrong(fmt::format("its tensors belong to model {}, but it records {}", is, manifest.model));
 }
 
 } // namespace
@@ -254,14 +254,14 @@ Manifest readManifest(std::string text, std::string &complaint) {
     std::string stored = text.substr(digits, checksumDigits);
     text.replace(digits, checksumDigits, manifestNoDigits);
     if (std::string is = checksumOfText(text); is != stored)
-      wrong(fmt::format("it has checksum {}, and says {}", is, stored));
+      wrong(fmt::format("it has checksum {}, but records {}", is, stored));
     Events events(manifest.tensors);
     readMembers(json::parse(text, std::ref(events)), manifest);
     check(manifest);
   } catch (const Wrong &problem) {
     complaint = problem.why;
   } catch (const json::exception &problem) {
-    complaint = fmt::format("it is no JSON: {}", problem.what());
+    complaint = fmt::format("it is not JSON: {}", problem.what());
   }
   return manifest;
 }

@@ -22,7 +22,7 @@ void checkNames(const Plan &plan, const Chosen &chosen, const DataChoice &choice
       if (isOfData(*input) && input->whole_of.empty())
         names.push_back(input->name);
     problems.push_back(
-        fmt::format("error: the model has no input '{}', its inputs are {}", name, fmt::join(names, ", ")));
+        fmt::format("error: the model has no input '{}'; its inputs are {}", name, fmt::join(names, ", ")));
   }
 }
 
@@ -121,15 +121,16 @@ std::unique_ptr<RowSource> Data::openSource(const Chosen &chosen, size_t i) cons
   }
   std::string path = chosen.pathOf(i);
   if (path.empty())
-    throw Rejected(fmt::format("error: no data for input '{0}': {1} {0}=FILE.npy gives it", dataName(input),
+    throw Rejected(fmt::format("error: no data for input '{0}': add {1} {0}=FILE.npy", dataName(input),
                                purpose == plan::Purpose::train ? "--data" : "--validation"));
   return std::make_unique<RowFile>(path, input);
 }
 
 void Data::checkRowCounts(std::vector<std::string> &problems) {
   if (stream && stream->rows() == 0) {
-    problems.push_back(fmt::format("{}: error: neither this file nor another of the stream has the {} tokens of a row",
-                                   stream->firstPath(), stream->length()));
+    problems.push_back(
+        fmt::format("{}: error: neither this file nor any other of the stream has the {} tokens of a row",
+                    stream->firstPath(), stream->length()));
     return;
   }
   const InputRows *first = nullptr;
@@ -139,14 +140,14 @@ void Data::checkRowCounts(std::vector<std::string> &problems) {
     if (!first)
       first = &input, rowCount = input.rows();
     if (input.rows() != rowCount)
-      problems.push_back(fmt::format("{}: error: {} rows, while {} has {}", input.placeOf(0), input.rows(),
+      problems.push_back(fmt::format("{}: error: has {} rows, but {} has {}", input.placeOf(0), input.rows(),
                                      first->placeOf(0), rowCount));
   }
   if (!first && !inputs.empty())
-    problems.push_back("error: all inputs are filled with numbers, and none has rows");
+    problems.push_back("error: all inputs are filled with numbers: at least one must have rows");
   uint64_t least = purpose == plan::Purpose::train ? globalBatch(plan) : 1;
   if (first && rowCount < least)
-    problems.push_back(fmt::format("{}: error: {} rows, while a step needs {}", first->placeOf(0), rowCount, least));
+    problems.push_back(fmt::format("{}: error: has {} rows, but a step needs {}", first->placeOf(0), rowCount, least));
 }
 
 /// Of inputs that nothing reads, one of those that may be read in their place has the same rows: of much data
@@ -167,11 +168,10 @@ void Data::checkStandIns(Scan scan, std::vector<std::string> &problems) const {
         break;
       }
       if (found.empty())
-        found =
-            fmt::format("{0}: error: row {1}, column {2} is not that of {3}: the model reads nothing of input '{4}', "
-                        "and may have been exported with one tensor as '{4}' and '{5}', which it reads in both "
-                        "places; export it with xlc_export, or give --data {4}={3} where that is meant",
-                        inputs[i].placeOf(row), row, column, inputs[j].placeOf(row), input.name, other.name);
+        found = fmt::format("{0}: error: row {1}, column {2} differs from that of {3}: the model does not read input "
+                            "'{4}', and may have been exported with one tensor as both '{4}' and '{5}'; export it with "
+                            "xlc_export, or give --data {4}={3} if that is intended",
+                            inputs[i].placeOf(row), row, column, inputs[j].placeOf(row), input.name, other.name);
     }
     if (!found.empty())
       problems.push_back(std::move(found));

@@ -99,7 +99,7 @@ void InputRows::checkNumber() const {
   bool isIgnored = input.has_ignore && number == (double)input.ignore;
   bool isWhole = number >= low && number < high && number == (double)(int64_t)number;
   if (!isFloat(input.element) && !isIgnored && !isWhole)
-    throw Rejected(fmt::format("error: input '{}' is filled with {}, and takes whole numbers from {} to below {}",
+    throw Rejected(fmt::format("error: input '{}' is filled with {}, but takes integers from {} to below {}",
                                input.name, number, low, high));
 }
 

@@ -13,11 +13,11 @@ RowFile::RowFile(const std::string &path, const plan::InputT &input)
     : file(path), rowBytes(rowElements(input) * bytesOf(file.type)) {
   std::vector<uint64_t> row(file.shape.begin() + !file.shape.empty(), file.shape.end());
   if (file.shape.empty() || row != input.row_shape)
-    throw Rejected(fmt::format("{}: error: the shape is [{}], input '{}' needs [rows{}{}]", path,
+    throw Rejected(fmt::format("{}: error: the shape is [{}], but input '{}' needs [rows{}{}]", path,
                                fmt::join(file.shape, ", "), input.name, input.row_shape.empty() ? "" : ", ",
                                fmt::join(input.row_shape, ", ")));
   if (runtime::isInteger(input.element) && isFloat(file.type))
-    throw Rejected(fmt::format("{}: error: the elements are floats, input '{}' needs integers", path, input.name));
+    throw Rejected(fmt::format("{}: error: the elements are floats, but input '{}' needs integers", path, input.name));
 }
 
 TokenStream::TokenStream(const std::vector<std::string> &patterns, plan::TokenType type, uint64_t length, bool next,

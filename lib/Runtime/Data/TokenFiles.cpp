@@ -68,8 +68,9 @@ TokenFile openNpy(const std::string &path) {
   made.npy = std::make_unique<NpyFile>(path);
   const NpyFile &file = *made.npy;
   if (file.shape.size() != 1 || !isInteger(file.type))
-    file.bytes().reject(fmt::format("the array has {} dimension{} of '{}', tokens are integers in one dimension",
-                                    file.shape.size(), file.shape.size() == 1 ? "" : "s", rowOf(file.type).numpy));
+    file.bytes().reject(
+        fmt::format("the array has {} dimension{} of '{}', but tokens must be integers in one dimension",
+                    file.shape.size(), file.shape.size() == 1 ? "" : "s", rowOf(file.type).numpy));
   made.type = file.type, made.begin = file.begin(), made.tokens = file.shape[0];
   return made;
 }
@@ -78,11 +79,11 @@ TokenFile openLlmc(std::unique_ptr<const InputFile> file, const Begin &begin, co
   if (begin.count < llmcHeader)
     file->reject(fmt::format("the header of llm.c is cut off: {} bytes of {}", begin.count, llmcHeader));
   if (begin.word(1) != row.version)
-    file->reject(fmt::format("llm.c's magic number {} comes with version {}, the file has {}", row.magic, row.version,
+    file->reject(fmt::format("llm.c's magic number {} requires version {}, but the file has {}", row.magic, row.version,
                              begin.word(1)));
   uint64_t tokens = begin.word(2), needed = llmcHeader + tokens * bytesOf(row.type);
   if (needed != file->size())
-    file->reject(fmt::format("{} tokens of {} bytes and the header need {} bytes, the file has {}", tokens,
+    file->reject(fmt::format("{} tokens of {} bytes and the header need {} bytes, but the file has {}", tokens,
                              bytesOf(row.type), needed, file->size()));
   return {row.type, llmcHeader, tokens, nullptr, std::move(file)};
 }
@@ -99,7 +100,7 @@ public:
     if (std::string_view(header, megatronMagic.size()) != megatronMagic)
       file.reject("not Megatron's index: it does not begin with MMIDIDX");
     if (auto version = numberAt<uint64_t>(header + 9); version != 1)
-      file.reject(fmt::format("Megatron's index is of version {}, version 1 is read", version));
+      file.reject(fmt::format("Megatron's index has version {}, but only version 1 is supported", version));
     readType((uint8_t)header[17]);
     readCounts(numberAt<uint64_t>(header + 18), numberAt<uint64_t>(header + 26));
   }
@@ -110,13 +111,13 @@ public:
     made.type = type;
     uint64_t size = made.other->size();
     if (size % bytesOf(type) != 0)
-      made.other->reject(
-          fmt::format("{} bytes are not whole tokens of {} bytes, as {} says", size, bytesOf(type), file.path));
+      made.other->reject(fmt::format("{} bytes are not a multiple of {}, the bytes of a token according to {}", size,
+                                     bytesOf(type), file.path));
     made.tokens = size / bytesOf(type);
     bool all = scan == Scan::All || file.size() <= kMostScanned;
     uint64_t end = all ? checkSequences(0, sequences, 0, size) : checkEnds(size);
     if (end != size)
-      file.reject(fmt::format("the sequences end at byte {} of {}, which has {}", end, binary, size));
+      file.reject(fmt::format("the sequences end at byte {} of {}, which has {} bytes", end, binary, size));
     return made;
   }
 
@@ -125,7 +126,7 @@ private:
     auto row = std::find_if(std::begin(megatronTypes), std::end(megatronTypes),
                             [&](const MegatronType &each) { return each.code == code; });
     if (row == std::end(megatronTypes))
-      file.reject(fmt::format("tokens are of type {}, Megatron's types of integers are 1, 2, 3, 4, 5 and 8", code));
+      file.reject(fmt::format("tokens have type {}, but Megatron's integer types are 1, 2, 3, 4, 5 and 8", code));
     type = row->type;
   }
 
@@ -134,7 +135,7 @@ private:
     constexpr uint64_t ofSequence = lengthBytes + placeBytes;
     if (count > rest / ofSequence || documents != (rest - count * ofSequence) / placeBytes ||
         (rest - count * ofSequence) % placeBytes != 0)
-      file.reject(fmt::format("{} sequences and {} documents need other bytes than the {} behind the header", count,
+      file.reject(fmt::format("{} sequences and {} documents do not match the {} bytes after the header", count,
                               documents, rest));
     sequences = count;
   }
@@ -153,8 +154,8 @@ private:
         auto length = numberAt<int32_t>(lengths.data() + i * lengthBytes);
         auto place = numberAt<int64_t>(places.data() + i * placeBytes);
         if (length < 0 || place < 0 || (uint64_t)place != begin || (uint64_t)length * bytesOf(type) > size - begin)
-          file.reject(fmt::format("sequence {} is {} tokens at byte {}, the one before ends at byte {} of {}", at + i,
-                                  length, place, begin, size));
+          file.reject(fmt::format("sequence {} has {} tokens at byte {}, but the previous one ends at byte {} of {}",
+                                  at + i, length, place, begin, size));
         begin += (uint64_t)length * bytesOf(type);
       }
     }
@@ -178,8 +179,9 @@ private:
 TokenFile openRaw(std::unique_ptr<const InputFile> file, const RawType &row) {
   uint64_t size = bytesOf(row.stored);
   if (file->size() % size != 0)
-    file->reject(fmt::format("{} bytes are not whole tokens of {} bytes, as data.train.type = {} says", file->size(),
-                             size, row.name));
+    file->reject(
+        fmt::format("{} bytes are not a multiple of {}, the bytes of a token according to data.train.type = {}",
+                    file->size(), size, row.name));
   uint64_t tokens = file->size() / size;
   return {row.stored, 0, tokens, nullptr, std::move(file)};
 }
@@ -200,9 +202,9 @@ TokenFile openTokens(const std::string &path, plan::TokenType type, Scan scan) {
       std::find_if(std::begin(rawTypes), std::end(rawTypes), [&](const RawType &row) { return row.type == type; });
   if (raw != std::end(rawTypes)) {
     if (isNpy || (llmc && begin.count == llmcHeader && begin.word(1) == llmc->version))
-      file->reject(fmt::format("it begins with the header of {}, and data.train.type = {} is for tokens without; auto "
-                               "would do",
-                               isNpy ? "an .npy file" : "llm.c", raw->name));
+      file->reject(fmt::format(
+          "it begins with the header of {}, but data.train.type = {} is for tokens without a header; use auto",
+          isNpy ? "an .npy file" : "llm.c", raw->name));
     return openRaw(std::move(file), *raw);
   }
   if (isNpy)
@@ -212,7 +214,7 @@ TokenFile openTokens(const std::string &path, plan::TokenType type, Scan scan) {
     return MegatronIndex(index).open(path, scan);
   if (llmc)
     return openLlmc(std::move(file), begin, *llmc);
-  file->reject("tokens without a header that is known (llm.c's, Megatron's index beside it, .npy) need their type: "
+  file->reject("tokens without a known header (llm.c's, Megatron's index beside the file, .npy) require a "
                "data.train.type of uint8, uint16, uint32 or int32");
 }
 
@@ -234,7 +236,7 @@ std::vector<std::string> findTokenFiles(const std::vector<std::string> &patterns
     }
     globfree(&found);
     if (isEmpty)
-      throw Rejected(fmt::format("{}: error: no file of tokens has such a name", pattern));
+      throw Rejected(fmt::format("{}: error: no file of tokens matches", pattern));
   }
   return files;
 }

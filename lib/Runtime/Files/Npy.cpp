@@ -93,16 +93,17 @@ void NpyFile::parse() {
     file.reject("not an .npy file: it does not begin with \\x93NUMPY");
   int version = prefix[6];
   if (version < 1 || version > 3)
-    file.reject(fmt::format("format version {} is not known, versions 1 to 3 are", version));
+    file.reject(fmt::format("format version {} is not supported, only versions 1 to 3 are", version));
   uint64_t headerAt = version == 1 ? 10 : 12, length = 0;
   if (size < headerAt)
     file.reject("the header is cut off");
   for (uint64_t i = 8; i < headerAt; ++i)
     length |= (uint64_t)prefix[i] << 8 * (i - 8);
   if (length > size - headerAt)
-    file.reject(fmt::format("the header is cut off: {} bytes announced, {} there", length, size - headerAt));
+    file.reject(
+        fmt::format("the header is cut off: it has {} bytes, of which {} are present", length, size - headerAt));
   if (length > longestHeader)
-    file.reject(fmt::format("the header has {} bytes, at most {} are read", length, longestHeader));
+    file.reject(fmt::format("the header has {} bytes, more than the limit of {}", length, longestHeader));
   std::string header(length, '\0');
   file.read(headerAt, length, header.data());
   parseHeader(header);
@@ -110,9 +111,9 @@ void NpyFile::parse() {
   uint64_t needed = bytesOf(type);
   for (uint64_t dim : shape)
     if (__builtin_mul_overflow(needed, dim, &needed))
-      file.reject("the shape is larger than memory can be");
+      file.reject("the shape is larger than any memory");
   if (needed != size - elementsAt)
-    file.reject(fmt::format("the shape needs {} bytes of elements, the file has {}", needed, size - elementsAt));
+    file.reject(fmt::format("the shape needs {} bytes of elements, but the file has {}", needed, size - elementsAt));
 }
 
 void NpyFile::parseHeader(std::string_view header) {
@@ -120,7 +121,7 @@ void NpyFile::parseHeader(std::string_view header) {
   std::string_view key, descr;
   bool hasShape = false, hasOrder = false, fortran = false;
   if (!reader.take('{'))
-    file.reject("the header is no dictionary");
+    file.reject("the header is not a dictionary");
   std::set<std::string_view> seen;
   for (bool ended = reader.take('}'); !ended;) {
     bool good = reader.takeString(key) && reader.take(':') && seen.insert(key).second;
@@ -135,14 +136,14 @@ void NpyFile::parseHeader(std::string_view header) {
     bool hasComma = reader.take(',');
     ended = reader.take('}');
     if (!good || (!hasComma && !ended))
-      file.reject("the header cannot be understood (elements that are records or objects are not supported)");
+      file.reject("the header cannot be parsed (records and objects as elements are not supported)");
   }
   if (!reader.isAtEnd())
-    file.reject("the header goes on after its dictionary");
+    file.reject("the header continues after its dictionary");
   if (descr.empty() || !hasShape || !hasOrder)
     file.reject("the header lacks one of 'descr', 'fortran_order', 'shape'");
   if (fortran)
-    file.reject("elements are in Fortran order, C order is needed: numpy.ascontiguousarray makes it");
+    file.reject("elements are in Fortran order, but must be in C order: use numpy.ascontiguousarray");
   std::string known;
   for (const StoredTypeRow &row : kStoredTypes) {
     if (descr == row.numpy) {
@@ -151,7 +152,7 @@ void NpyFile::parseHeader(std::string_view header) {
     }
     known += fmt::format("{}'{}'", known.empty() ? "" : ", ", row.numpy);
   }
-  file.reject(fmt::format("elements are '{}', one of {} is needed", descr, known));
+  file.reject(fmt::format("elements are '{}', but must be one of {}", descr, known));
 }
 
 std::string makeNpyHeader(StoredType type, const std::vector<uint64_t> &shape) {

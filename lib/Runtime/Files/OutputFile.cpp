@@ -123,7 +123,7 @@ std::string findOutputTarget(const std::string &path, Devices devices) {
   std::string target = path;
   if (S_ISLNK(info.st_mode)) {
     if (stat(path.c_str(), &info) != 0)
-      reject(path, errno == ENOENT ? "it is a link to a file that is missing" : std::strerror(errno));
+      reject(path, errno == ENOENT ? "it is a link to a missing file" : std::strerror(errno));
     // Only a file that is replaced needs its own name. A pipe behind /proc/self/fd has none.
     std::error_code error;
     if (S_ISREG(info.st_mode))

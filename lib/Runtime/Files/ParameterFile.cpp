@@ -49,13 +49,13 @@ std::string findFormProblem(const Plan &plan, size_t index, const std::string &d
                             const std::vector<uint64_t> &shape, bool converts) {
   const plan::ParameterT &parameter = *plan.parameters[index];
   if (shape != parameter.shape)
-    return fmt::format("'{}' has shape [{}], the program needs [{}]", parameter.name, fmt::join(shape, ", "),
+    return fmt::format("'{}' has shape [{}], but the program needs [{}]", parameter.name, fmt::join(shape, ", "),
                        fmt::join(parameter.shape, ", "));
   std::optional<plan::Element> is = findElement(dtype);
   plan::Element needed = storedElement(plan, parameter.bucket);
   if (is == needed || (converts && is && isFloat(*is) && isFloat(needed)))
     return "";
-  return fmt::format("'{}' has type {}, the program needs {}", parameter.name, dtype, nameOf(needed));
+  return fmt::format("'{}' has type {}, but the program needs {}", parameter.name, dtype, nameOf(needed));
 }
 
 std::string describeUnusedTensors(const Plan &plan, const std::string &path, const std::vector<std::string> &all) {
@@ -96,7 +96,7 @@ void ParameterFile::checkForms() const {
     if (kind == Kind::Beside && parameter.init != plan::Init::File)
       continue;
     if (!stored[i])
-      complain(fmt::format("no parameter '{}'", parameter.name));
+      complain(fmt::format("has no parameter '{}'", parameter.name));
     else if (std::string why = findFormProblem(plan, i, stored[i]->dtype, stored[i]->shape, kind == Kind::OfUser);
              !why.empty())
       complain(why);
@@ -114,17 +114,18 @@ std::string ParameterFile::describeUnused() const {
 
 /// The values are those that the program was compiled with.
 void ParameterFile::checkOrigin() const {
-  constexpr char advice[] = "compile again, or begin from other parameters with --init";
+  constexpr char advice[] = "compile again, or start from other parameters with --init";
   if (!seal)
-    reader.reject(fmt::format("has no checksums, which the file that is made with the program has; {}", advice));
+    reader.reject(fmt::format("has no checksums, unlike the file that was compiled with the program; {}", advice));
   std::vector<TensorForm> forms;
   forms.reserve(plan.parameters.size());
   for (const auto &parameter : plan.parameters)
     forms.push_back(formOf(plan, *parameter));
   if (std::string model = fingerprintOf(forms); model != seal->model)
-    reader.reject(fmt::format("belongs to model {}, the program to model {}; {}", seal->model, model, advice));
+    reader.reject(
+        fmt::format("belongs to model {}, but the program belongs to model {}; {}", seal->model, model, advice));
   if (std::string digest = seal->digest(); digest != plan.parameters_digest)
-    reader.reject(fmt::format("has values {}, the program was compiled with values {}; {}", digest,
+    reader.reject(fmt::format("has values {}, but the program was compiled with values {}; {}", digest,
                               plan.parameters_digest, advice));
 }
 

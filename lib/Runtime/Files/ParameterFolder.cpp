@@ -18,7 +18,7 @@ ParameterFolder::ParameterFolder(const Plan &plan, const std::string &path) : pl
     bool hasName = files.tensors().contains(parameter.name) || tie == parameter.ties.end();
     auto found = files.tensors().find(names.emplace_back(hasName ? parameter.name : *tie));
     std::string why = found == files.tensors().end()
-                          ? fmt::format("no parameter '{}'", parameter.name)
+                          ? fmt::format("has no parameter '{}'", parameter.name)
                           : findFormProblem(plan, i, found->second.dtype, found->second.shape, /*converts=*/true);
     if (!why.empty())
       problems.push_back(fmt::format("{}: error: {}", path, why));

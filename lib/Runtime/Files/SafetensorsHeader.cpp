@@ -9,7 +9,7 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr char noObject[] = "not a safetensors file: the header is no JSON object";
+constexpr char noObject[] = "not a safetensors file: the header is not a JSON object";
 
 /// Takes the parser's events. A complaint ends the parsing.
 class HeaderEvents {
@@ -102,13 +102,14 @@ private:
     if (at == At::Begin || at == At::End)
       return complain(noObject);
     if (at == At::Metadata || (at == At::Header && name == metadataName))
-      return complain(fmt::format("'{}' of the header is no map of texts", metadataName));
-    return complain(fmt::format("the header's entry for '{}' cannot be understood", name));
+      return complain(fmt::format("'{}' of the header is not a map of strings", metadataName));
+    return complain(fmt::format("the header's entry for '{}' cannot be parsed", name));
   }
   bool noCount() {
     if (at != At::List)
       return misplaced();
-    return complain(fmt::format("'{}' has {} that is no count", name, field == Field::Shape ? "a size" : "an offset"));
+    return complain(
+        fmt::format("'{}' has {} that is not an integer >= 0", name, field == Field::Shape ? "a size" : "an offset"));
   }
 
   bool finishEntry() {
@@ -118,17 +119,17 @@ private:
       return complain(fmt::format("'{}' has {} data_offsets, not 2", name, offsets.size()));
     if (offsets[0] > offsets[1] || offsets[1] > dataBytes)
       return complain(
-          fmt::format("'{}' is at bytes {} to {}, the file has {}", name, offsets[0], offsets[1], dataBytes));
+          fmt::format("'{}' is at bytes {} to {}, but the file has {}", name, offsets[0], offsets[1], dataBytes));
     entry.begin = dataBegin + offsets[0], entry.bytes = offsets[1] - offsets[0];
     uint64_t bytes = dtypeBytes(entry.dtype);
     if (bytes == 0)
       return complain(fmt::format("'{}' has the unknown type '{}'", name, entry.dtype));
     for (uint64_t dim : entry.shape)
       if (__builtin_mul_overflow(bytes, dim, &bytes))
-        return complain(fmt::format("'{}' is larger than memory can be", name));
+        return complain(fmt::format("'{}' is larger than any memory", name));
     if (bytes != entry.bytes)
-      return complain(
-          fmt::format("'{}' needs {} bytes for its shape and type, its place has {}", name, bytes, entry.bytes));
+      return complain(fmt::format("'{}' needs {} bytes for its shape and type, but its data_offsets span {}", name,
+                                  bytes, entry.bytes));
     header.tensors.emplace(std::move(name), std::move(entry));
     return true;
   }
@@ -160,7 +161,7 @@ std::string findGap(const SafetensorsHeader &header, uint64_t dataBegin, uint64_
   for (const auto *tensor : sorted) {
     const auto &[name, place] = *tensor;
     if (place.begin < end)
-      return fmt::format("'{}' and '{}' overlap; tensors that are one must be written once", *before, name);
+      return fmt::format("'{}' and '{}' overlap; a tensor with several names must be written once", *before, name);
     if (place.begin > end)
       return gap(place.begin);
     end = place.begin + place.bytes;

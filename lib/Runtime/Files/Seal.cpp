@@ -75,8 +75,8 @@ std::string Seal::findDamage(const std::string &tensor, const Checksum &checksum
   std::string is = checksum.digits();
   const std::string &stored = checksums.at(tensor);
   return is == stored ? ""
-                      : fmt::format("'{}' is damaged: its elements have checksum {}, the header says {}; {}", tensor,
-                                    is, stored, sealAdvice);
+                      : fmt::format("'{}' is damaged: its elements have checksum {}, but the header records {}; {}",
+                                    tensor, is, stored, sealAdvice);
 }
 
 std::string Seal::digest() const {
@@ -152,7 +152,7 @@ std::optional<Seal> readSeal(std::string bytes, const SafetensorsHeader &header,
     else if (key.starts_with(blocksKey))
       seal.blocks.emplace(key.substr(blocksKey.size()), value);
     else if ((key.starts_with(pieceKey) || key.starts_with(shapeKey)) && !readPiece(key, value, seal))
-      complaint = fmt::format("'{}' of the header is '{}', which says nothing of a piece", key, value);
+      complaint = fmt::format("'{}' of the header is '{}', which does not describe a piece", key, value);
   }
   if (!isOurs)
     return std::nullopt;
@@ -166,7 +166,7 @@ std::optional<Seal> readSeal(std::string bytes, const SafetensorsHeader &header,
   std::string stored = bytes.substr(digits, checksumDigits);
   bytes.replace(digits, checksumDigits, noDigits);
   if (std::string is = checksumOf(bytes); is != stored)
-    complaint = fmt::format("the header has checksum {}, and says {}", is, stored);
+    complaint = fmt::format("the header has checksum {}, but records {}", is, stored);
   for (const auto &[name, tensor] : header.tensors)
     if (complaint.empty() && !seal.checksums.contains(name))
       complaint = fmt::format("the header has no checksum of '{}'", name);

@@ -23,7 +23,7 @@ constexpr uint64_t blockBytes = 1 << 18;
 std::string readAll(const std::string &path) {
   InputFile file(path);
   if (file.size() > largestIndex)
-    file.reject(fmt::format("has {} bytes, an index at most {}", file.size(), largestIndex));
+    file.reject(fmt::format("has {} bytes; an index has at most {}", file.size(), largestIndex));
   std::string text(file.size(), '\0');
   file.read(0, text.size(), text.data());
   return text;
@@ -79,7 +79,7 @@ Found find(const TensorFiles::Tensor &tensor, uint64_t element) {
     found.count = inner - behind;
     return found;
   }
-  throw std::logic_error("an element of a tensor that is tiled lies nowhere");
+  throw std::logic_error("an element of a tiled tensor is in none of its parts");
 }
 
 } // namespace
@@ -108,7 +108,7 @@ void TensorFiles::open(const std::string &file) {
       bool isList = saved != entry->end() && saved->is_array() && saved->size() == offsets.size() &&
                     std::ranges::all_of(*saved, [](const json &each) { return each.is_number_unsigned(); });
       if (!isList)
-        reader.reject(fmt::format("'{}' has no {} places of '{}'", shardingKey, offsets.size(), name));
+        reader.reject(fmt::format("'{}' does not have {} offsets of '{}'", shardingKey, offsets.size(), name));
       offsets = saved->get<std::vector<uint64_t>>();
     }
     add(files.size() - 1, name, std::move(offsets));
@@ -125,7 +125,7 @@ void TensorFiles::openFolder() {
     if (entry->path().extension() == ".safetensors")
       names.push_back(entry->path().string());
   if (names.empty())
-    throw Rejected(fmt::format("{}: error: has neither {} nor a file of .safetensors", path, indexName));
+    throw Rejected(fmt::format("{}: error: has neither {} nor a .safetensors file", path, indexName));
   std::ranges::sort(names);
   for (const std::string &name : names)
     open(name);
@@ -141,7 +141,7 @@ void TensorFiles::openIndex(const std::string &index) {
   std::map<std::string, std::vector<std::string>> byFile;
   for (const auto &[name, file] : places->items()) {
     if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos || file == "" || file == "..")
-      reject(fmt::format("'{}' is said to be in {}, which is no name of a file of the folder", name, file.dump()));
+      reject(fmt::format("'{}' is mapped to {}, which is not the name of a file in the folder", name, file.dump()));
     byFile[file.get<std::string>()].push_back(name);
   }
   for (const auto &[file, names] : byFile) {
@@ -149,7 +149,7 @@ void TensorFiles::openIndex(const std::string &index) {
     for (const std::string &name : names) {
       auto stored = reader.tensors().find(name);
       if (stored == reader.tensors().end())
-        reader.reject(fmt::format("has no '{}', which {} says is there", name, indexName));
+        reader.reject(fmt::format("has no '{}', but {} lists it there", name, indexName));
       add(files.size() - 1, name, std::vector<uint64_t>(stored->second.shape.size()));
     }
   }
@@ -163,12 +163,12 @@ void TensorFiles::add(size_t file, const std::string &name, std::vector<uint64_t
   if (isNew)
     tensor.dtype = stored.dtype, tensor.shape.assign(stored.shape.size(), 0);
   if (tensor.dtype != stored.dtype || tensor.shape.size() != stored.shape.size())
-    reader.reject(fmt::format("'{}' is of type {} with {} dimensions, in another file of {} with {}", name,
+    reader.reject(fmt::format("'{}' has type {} and {} dimensions, but in another file type {} and {}", name,
                               stored.dtype, stored.shape.size(), tensor.dtype, tensor.shape.size()));
   for (size_t i = 0; i < offsets.size(); ++i) {
     uint64_t end = 0;
     if (__builtin_add_overflow(offsets[i], stored.shape[i], &end))
-      reader.reject(fmt::format("'{}' begins at {} along dimension {}", name, offsets[i], i));
+      reader.reject(fmt::format("'{}' begins at {} along dimension {}, which is too large", name, offsets[i], i));
     tensor.shape[i] = std::max(tensor.shape[i], end);
   }
   if (countElements(stored.shape) > 0 || isNew)
@@ -184,18 +184,18 @@ void TensorFiles::checkTiling(const std::string &name, const Tensor &tensor) con
   uint64_t elements = 1, there = 0;
   for (uint64_t dim : tensor.shape)
     if (__builtin_mul_overflow(elements, dim, &elements))
-      reject(tensor.boxes[0], fmt::format("has shape [{}]", fmt::join(tensor.shape, ", ")));
+      reject(tensor.boxes[0], fmt::format("has shape [{}], which is too large", fmt::join(tensor.shape, ", ")));
   for (size_t i = 0; i < tensor.boxes.size(); ++i) {
     const Box &box = tensor.boxes[i];
     uint64_t count = countElements(box.shape); // of a file, so that it has no overflow
     there += count;
     for (size_t j = 0; j < i && count > 0; ++j)
       if (countElements(tensor.boxes[j].shape) > 0 && overlap(box, tensor.boxes[j]))
-        reject(box, fmt::format("has elements from [{}] on, which {} has too", fmt::join(box.offsets, ", "),
+        reject(box, fmt::format("has elements from [{}] on that {} has, too", fmt::join(box.offsets, ", "),
                                 files[tensor.boxes[j].file]->reader.path()));
   }
   if (there != elements)
-    reject(tensor.boxes[0], fmt::format("of shape [{}] has {} elements in all files, {} are missing",
+    reject(tensor.boxes[0], fmt::format("of shape [{}] has {} elements in all files; {} are missing",
                                         fmt::join(tensor.shape, ", "), there, elements - there));
 }
 
