@@ -242,12 +242,12 @@ def wrong_launches_are_refused(setting, _):
     wrong = [
             ("error: mpirun has started 3 processes (OMPI_COMM_WORLD_SIZE=3), but the plan has 2 ranks: start 2, or compile for 3", claim(3, plain)),
             ("and --processes would start 2 in each", claim(2, [*plain, "--processes"])),
-            ("error: rank 1 was started with a program of another plan than rank 0", claim(1, plain, [other, *few])),
-            ("error: rank 1 was started with other options than rank 0", claim(1, plain, [*plain, "--lr", "1"])),
+            ("error: rank 1 was started with a different plan than rank 0", claim(1, plain, [other, *few])),
+            ("error: rank 1 was started with different options than rank 0", claim(1, plain, [*plain, "--lr", "1"])),
             ("error: mpirun assigned rank 1 of 2, but MPI rank 0 of 2: start processes on several hosts with the mpirun that belongs to libmpi.so.40",
              claim(2, plain, OMPI_COMM_WORLD_RANK=1)),
             ("error: not all 2 ranks joined within 3 s (--timeout)", claim(1, plain, ["sleep", "20"])),
-            ("error: ranks on several hosts meet through Open MPI, and its library cannot be used: ",
+            ("error: ranks on several hosts require Open MPI, but its library cannot be used: ",
              claim(2, plain, LD_LIBRARY_PATH=no_library)),
             ("error: mpiexec has started processes on several hosts (MPI_LOCALNRANKS=1 of PMI_SIZE=2), which requires MPI: start them "
              "with mpirun or srun", ["env", "PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=1", *map(str, plain)]),

@@ -191,7 +191,7 @@ def one_that_floods(bench):
                 peer.say(MESSAGE, 1, 0, 20000, bytes(100 << 20))
         except OSError:
             pass
-        end(zero, 5, " MiB of messages without a receiver, the limit is 128 MiB")
+        end(zero, 5, " MiB of messages without a receiver; the limit is 128 MiB")
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
     assert peak < 1024, f"{peak} MiB"
 
@@ -225,7 +225,7 @@ def one_that_says_nothing(bench):
     job, _ = hosts.learn()
     zero = hosts.start(0, "--timeout", "2")
     peer = hosts.pretend(job)
-    end(zero, 1, "error: not all 2 ranks joined within 2 s (--timeout): rank 1 said nothing then", seconds=6)
+    end(zero, 1, "error: not all 2 ranks joined within 2 s (--timeout): rank 1 connected, but sent nothing", seconds=6)
     peer.connection.close()
 
 

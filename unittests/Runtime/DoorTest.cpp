@@ -106,7 +106,7 @@ TEST_F(DoorTest, WithoutDescriptorsStrangersMakeRoom) {
   tcp::Line one = knock(1);
   Descriptors few(10);
   EXPECT_TRUE(isLetIn(one, 1));
-  EXPECT_EQ(door.trouble(), "a connection could not be taken: Too many open files");
+  EXPECT_EQ(door.trouble(), "a connection could not be accepted: Too many open files");
   EXPECT_FALSE(door.lacksRoom());
 }
 
@@ -152,7 +152,7 @@ TEST(Listening, IsEverywhereWhereTheNameIsNoAddressOfThisHost) {
   tcp::Listening made = tcp::listenAt("192.0.2.1", findPort()); // for documentation, of no host
   ASSERT_EQ(made.sockets.size(), 1u);
   EXPECT_TRUE(placeOf(made.sockets[0]) == "::" || placeOf(made.sockets[0]) == "0.0.0.0");
-  EXPECT_EQ(made.why, "is none of them");
+  EXPECT_EQ(made.why, "is not one of them");
   made = tcp::listenAt("no.such.host.invalid", findPort());
   ASSERT_EQ(made.sockets.size(), 1u);
   EXPECT_TRUE(made.why.starts_with("has no address: ")) << made.why;

@@ -74,24 +74,25 @@ TEST(Gather, AllGetTheMemoryInWhateverOrderTheyCome) {
 
 TEST(Gather, WhoDoesNotFitIsNamedByRankZeroAndAllEnd) {
   EXPECT_EQ(meet({rank(0), rank(1), rank(2, "other")}),
-            (Outcomes{"error: rank 2 was started with a program of another plan than rank 0", "off", "off"}));
-  EXPECT_EQ(meet({rank(0), rank(1, "p", "other"), rank(2)}),
-            (Outcomes{"error: rank 1 was started with another program of the same plan than rank 0", "off", "off"}));
+            (Outcomes{"error: rank 2 was started with a different plan than rank 0", "off", "off"}));
+  EXPECT_EQ(
+      meet({rank(0), rank(1, "p", "other"), rank(2)}),
+      (Outcomes{"error: rank 1 was started with a different program of the same plan than rank 0", "off", "off"}));
   EXPECT_EQ(meet({rank(0), rank(1, "p", "q", "other"), rank(2)}),
-            (Outcomes{"error: rank 1 was started with other options than rank 0", "off", "off"}));
-  EXPECT_EQ(meet({rank(0), rank(1), rank(1)}), (Outcomes{"error: there are two processes of rank 1", "off", "off"}));
-  EXPECT_EQ(meet({rank(0), rank(0), rank(1)}), (Outcomes{"error: there are two processes of rank 0", "off", "off"}));
+            (Outcomes{"error: rank 1 was started with different options than rank 0", "off", "off"}));
+  EXPECT_EQ(meet({rank(0), rank(1), rank(1)}), (Outcomes{"error: there are two processes with rank 1", "off", "off"}));
+  EXPECT_EQ(meet({rank(0), rank(0), rank(1)}), (Outcomes{"error: there are two processes with rank 0", "off", "off"}));
   EXPECT_EQ(meet({rank(0), {1, 4, "p", "q", "o"}}),
-            (Outcomes{"error: rank 1 was started with a world of another size than rank 0", "off"}));
+            (Outcomes{"error: rank 1 was started with a different world size than rank 0", "off"}));
 }
 
 TEST(Gather, NobodyWaitsLongerThanTold) {
   auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(meet({rank(0), rank(2)}, 0.3), (Outcomes{"error: rank 1 did not come within 0.3 s (--timeout)", "off"}));
-  EXPECT_EQ(meet({rank(0)}, 0.3), (Outcomes{"error: ranks 1, 2 did not come within 0.3 s (--timeout)"}));
+  EXPECT_EQ(meet({rank(0), rank(2)}, 0.3), (Outcomes{"error: rank 1 did not join within 0.3 s (--timeout)", "off"}));
+  EXPECT_EQ(meet({rank(0)}, 0.3), (Outcomes{"error: ranks 1, 2 did not join within 0.3 s (--timeout)"}));
   EXPECT_EQ(meet({rank(1)}, 0.3),
-            (Outcomes{"error: rank 0 did not come within 0.3 s (--timeout): do all run on one host, "
-                      "started by torchrun itself?"}));
+            (Outcomes{"error: rank 0 did not join within 0.3 s (--timeout): all ranks must run on one host, "
+                      "started by torchrun itself"}));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6));
 }
 
@@ -181,7 +182,7 @@ TEST(Gather, ARankZeroThatHasGoneIsNotAwaited) {
     joinRankZero(launch, rank(1), {20, signal});
     ADD_FAILURE();
   } catch (const Rejected &problem) {
-    EXPECT_STREQ(problem.what(), "error: rank 0 has gone before all ranks had come");
+    EXPECT_STREQ(problem.what(), "error: rank 0 ended before all ranks had joined");
   }
 }
 
@@ -204,7 +205,7 @@ TEST(Gather, ARankThatCannotBeTakenForWantOfADescriptorEndsTheMeeting) {
     EXPECT_THROW(joinRankZero(launch, rank(1), {20, signal}), Rejected);
   });
   other.join(), zero.join();
-  EXPECT_EQ(outcome, "error: rank 0 cannot take the connections of 3 ranks: Too many open files (ulimit -n)");
+  EXPECT_EQ(outcome, "error: rank 0 cannot accept the connections of 3 ranks: Too many open files (ulimit -n)");
 }
 
 } // namespace

@@ -149,8 +149,8 @@ TEST(Segment, IsSharedAndHasTheSizeThatAllExpect) {
     ADD_FAILURE();
   } catch (const NotStarted &problem) {
     EXPECT_STREQ(problem.what(),
-                 "error: no memory for the 1048576 bytes that processes share: another process made it of "
-                 "another size");
+                 "error: cannot allocate 1048576 bytes of shared memory: another process created it with "
+                 "a different size");
   }
 }
 
@@ -167,8 +167,8 @@ TEST_F(Processes, WithoutMemoryNoneIsStarted) {
   std::string said = GetCapturedStderr();
   GetCapturedStdout();
   EXPECT_EQ(exit, Exit::RankFailed);
-  EXPECT_TRUE(said.starts_with("error: no memory for the ")) << said;
-  EXPECT_TRUE(said.ends_with(" bytes that processes share: File too large\n")) << said;
+  EXPECT_TRUE(said.starts_with("error: cannot allocate ")) << said;
+  EXPECT_TRUE(said.ends_with(" bytes of shared memory: File too large\n")) << said;
 }
 
 TEST(Children, TellHowTheyEnded) {

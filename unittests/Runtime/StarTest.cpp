@@ -24,7 +24,7 @@ TEST_F(StarTest, WhatIsGatheredIsOfOneSize) {
       star.gather(std::vector<char>((size_t)star.rank() + 1), doNothing);
       ADD_FAILURE() << "rank " << star.rank();
     } catch (const Rejected &problem) {
-      EXPECT_STREQ(problem.what(), "error: ranks are processes of different programs");
+      EXPECT_STREQ(problem.what(), "error: ranks run different programs");
     }
   });
   finish();
@@ -165,8 +165,8 @@ TEST_F(StarTest, ARankComesOnce) {
   EXPECT_FALSE(second.waitForStart(500ms) || again.waitForStart(500ms));
   EXPECT_EQ(first.describeAbsence(), "rank 2 is missing; a second rank 1 was refused");
   std::string zero = "rank 0 at localhost:" + std::to_string(port + 1);
-  std::string waits = zero + ": accepted this rank and has sent nothing since";
-  std::string refused = zero + " does not take rank 1: it has one";
+  std::string waits = zero + ": accepted this rank, but has sent nothing since";
+  std::string refused = zero + " refused rank 1: another process has this rank";
   std::string one = second.describeAbsence(), other = again.describeAbsence();
   EXPECT_TRUE((one == waits && other == refused) || (one == refused && other == waits)) << one << "; " << other;
 }
@@ -186,12 +186,12 @@ TEST_F(StarTest, ARankThatIsRefusedAsASecondOneComesAgain) {
 TEST_F(StarTest, ARankThatEndsHasNotMetTheOthers) {
   start(2);
   EXPECT_EQ(stars[1]->describeAbsence(),
-            "rank 0 at localhost:" + std::to_string(port + 1) + " has come, and says nothing");
+            "rank 0 at localhost:" + std::to_string(port + 1) + " is connected, but sends nothing");
   try {
     stars[0]->gather(std::vector<char>(1), [&] { stars[0]->abandon(); });
     ADD_FAILURE();
   } catch (const Rejected &problem) {
-    EXPECT_STREQ(problem.what(), "error: this rank was ended before all ranks had met");
+    EXPECT_STREQ(problem.what(), "error: this rank was stopped before all ranks had joined");
   }
 }
 
@@ -203,16 +203,16 @@ TEST_F(StarTest, WhereRankZeroListensEverywhereASecretIsRecommended) {
   for (int i = 0; i < 5000 && said.empty(); ++i, std::this_thread::sleep_for(1ms))
     said = first.takeRemark();
   EXPECT_NE(said.find("of all addresses of this host"), std::string::npos) << said;
-  EXPECT_NE(said.find("; XLC_JOB_SECRET would keep strangers out"), std::string::npos) << said;
+  EXPECT_NE(said.find("; set XLC_JOB_SECRET to keep other processes out"), std::string::npos) << said;
 }
 
 TEST_F(StarTest, ARankOfAnotherJobIsToldSo) {
   tcp::Star first(launchOf(0, 3, port)), second(launchOf(1, 2, port));
   EXPECT_FALSE(second.waitForStart(500ms));
-  EXPECT_EQ(second.describeAbsence(),
-            "rank 0 at localhost:" + std::to_string(port + 1) +
-                " does not take rank 1: it is another job's; of one job MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID "
-                "and the number of ranks are alike");
+  EXPECT_EQ(second.describeAbsence(), "rank 0 at localhost:" + std::to_string(port + 1) +
+                                          " refused rank 1: it belongs to another job; all ranks of a job have the "
+                                          "same MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID "
+                                          "and number of ranks");
   EXPECT_EQ(first.describeAbsence(), "ranks 1, 2 are missing; rank 1 of another job was refused");
 }
 
@@ -259,7 +259,7 @@ TEST_F(StarTest, APortThatIsTakenIsSaid) {
   tcp::Star first(launchOf(0, 2, port)), again(launchOf(0, 2, port));
   std::string said = findProblem(again) + findProblem(first);
   EXPECT_EQ(said, "error: rank 0 cannot listen at port " + std::to_string(port + 1) +
-                      ", the one behind MASTER_PORT: Address already in use");
+                      " (MASTER_PORT + 1): Address already in use");
 }
 
 /// One that was there already may come again, as long as others are missing.

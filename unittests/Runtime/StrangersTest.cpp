@@ -91,9 +91,10 @@ TEST_F(Strangers, ARankZeroThatWasToldAnotherSecretIsLeft) {
   tcp::Line zero = letIn(door, launchOf(0, 2, port, "another secret"));
   zero.enqueue(tcp::Frame(tcp::Kind::Start, 0, 1, 0, {}));
   zero.send();
-  EXPECT_EQ(findProblem(star),
-            "error: rank 0 at localhost:" + std::to_string(port + 1) +
-                " was left: its XLC_JOB_SECRET differs from that of rank 1; the text must be the same on all hosts");
+  EXPECT_EQ(
+      findProblem(star),
+      "error: rank 0 at localhost:" + std::to_string(port + 1) +
+          " was rejected: its XLC_JOB_SECRET differs from that of rank 1; the text must be the same on all hosts");
 }
 
 /// Nor does one believe a rank 0 that shows nothing at all.
@@ -113,7 +114,7 @@ TEST_F(Strangers, MessagesThatNobodyWaitsForEndTheJob) {
   ASSERT_TRUE(first.waitForStart(10s));
   uint64_t before = residentBytes();
   std::jthread other([&] { flood(std::move(line), 1, 0, 40); });
-  EXPECT_EQ(failureOf(first), "rank 1 has sent 201 MiB of messages without a receiver, the limit is 128 MiB");
+  EXPECT_EQ(failureOf(first), "rank 1 has sent 201 MiB of messages without a receiver; the limit is 128 MiB");
   EXPECT_LT(residentBytes(), before + (1ULL << 30));
 }
 
@@ -176,7 +177,7 @@ TEST_F(Strangers, NotesBeforeTheJobBeginsAreLimited) {
     ADD_FAILURE();
   } catch (const NotStarted &problem) {
     EXPECT_STREQ(problem.what(), "error: rank 0, before the first step: rank 1 has sent 129 MiB of notes "
-                                 "before the job began, the limit is 128 MiB");
+                                 "before the job began; the limit is 128 MiB");
   }
 }
 
@@ -190,7 +191,7 @@ TEST_F(Strangers, AFloodBeforeAllHaveMetEndsTheJob) {
     ADD_FAILURE();
   } catch (const NotStarted &problem) {
     EXPECT_STREQ(problem.what(), "error: rank 0, before the first step: rank 1 has sent 201 MiB of messages "
-                                 "without a receiver, the limit is 128 MiB");
+                                 "without a receiver; the limit is 128 MiB");
   }
 }
 
@@ -199,7 +200,7 @@ TEST_F(Strangers, WhatIsForARankThatTakesNothingIsNotKept) {
   tcp::Line silent = come(launchOf(2, 3, port)), line = come(launchOf(1, 3, port));
   ASSERT_TRUE(first.waitForStart(10s));
   std::jthread other([&] { flood(std::move(line), 1, 2, 40); });
-  EXPECT_EQ(failureOf(first), "rank 1 has sent 201 MiB that rank 2 has not read, the limit is 128 MiB");
+  EXPECT_EQ(failureOf(first), "rank 1 has sent 201 MiB that rank 2 has not read; the limit is 128 MiB");
 }
 
 TEST_F(Strangers, MemoryThatIsNotThereIsAFailureOfTheJob) {
@@ -216,7 +217,7 @@ TEST_F(Strangers, MemoryThatIsNotThereIsAFailureOfTheJob) {
       line.send(), line.receive();
   });
   Limited memory(RLIMIT_AS, pages * (uint64_t)getpagesize() + (150 << 20)); // the message itself, and little more
-  EXPECT_EQ(failureOf(first), "there is no memory for what other ranks say");
+  EXPECT_EQ(failureOf(first), "out of memory for the messages of other ranks");
 }
 
 TEST_F(Strangers, ANoteThatIsTooLongIsNone) {
@@ -238,7 +239,7 @@ TEST_F(Strangers, AMessageOfAnotherLengthIsNone) {
   first.post({&wanted, 1}, ended);
   line.enqueue(tcp::Frame(tcp::Kind::Message, 1, 0, 7, std::vector<char>(3)));
   line.send();
-  EXPECT_EQ(failureOf(first), "rank 1 has sent 3 bytes where 8 are awaited");
+  EXPECT_EQ(failureOf(first), "rank 1 has sent 3 bytes, but 8 are expected");
 }
 
 TEST_F(Strangers, WhoWaitsForWhatARankIsMayEndTheWaiting) {
@@ -254,7 +255,7 @@ TEST_F(Strangers, WhoWaitsForWhatARankIsMayEndTheWaiting) {
     first.gather(std::vector<char>(1), look);
     ADD_FAILURE();
   } catch (const Rejected &problem) {
-    EXPECT_STREQ(problem.what(), "too long: rank 1 said nothing then");
+    EXPECT_STREQ(problem.what(), "too long: rank 1 connected, but sent nothing");
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
 }

@@ -80,7 +80,7 @@ TEST(Transfers, AnotherMessageThanTheOneThatIsDueIsAnError) {
     transfers.receive({8, 0, 0}, nullptr, {2, device, moved});
     ADD_FAILURE();
   } catch (const std::runtime_error &problem) {
-    EXPECT_STREQ(problem.what(), "message 7 came where message 8 was due");
+    EXPECT_STREQ(problem.what(), "message 7 arrived, but message 8 is expected");
   }
   commons.stop().raise(Exit::RankFailed, "");
   sender.join();
@@ -112,7 +112,7 @@ TEST(Transfers, OfMessagesArriveInOrderAndAreComparedByTheirNumber) {
     to.receive({6, 0, 8000}, (char *)value.data(), {3, device, moved});
     ADD_FAILURE();
   } catch (const std::runtime_error &problem) {
-    EXPECT_STREQ(problem.what(), "message 7 came where message 6 was due");
+    EXPECT_STREQ(problem.what(), "message 7 arrived, but message 6 is expected");
   }
   sender.join();
 }

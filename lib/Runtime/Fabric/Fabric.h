@@ -37,7 +37,7 @@ struct Message {
 
 /// What is said where the lists of two ranks have come out of step.
 inline std::string wrongMessage(uint64_t came, uint64_t due) {
-  return "message " + std::to_string(came) + " came where message " + std::to_string(due) + " was due";
+  return "message " + std::to_string(came) + " arrived, but message " + std::to_string(due) + " is expected";
 }
 
 /// A rank as the others meet it.

@@ -28,7 +28,7 @@ Children::Children(int count, const std::function<int(int rank, Peers line)> &wo
     if (process < 0) {
       std::string why = std::strerror(errno);
       killAll();
-      throw NotStarted(fmt::format("error: no process for rank {}: {}", rank, why));
+      throw NotStarted(fmt::format("error: cannot start a process for rank {}: {}", rank, why));
     }
     if (process == 0) {
       ours.reset();

@@ -80,11 +80,11 @@ std::optional<uint64_t> parseWhole(const char *text) {
 uint64_t readWhole(const Environment &environment, const Launcher &row, const char *variable) {
   const char *text = environment(variable);
   if (!text)
-    throw Rejected(fmt::format("error: {} is set and {} is not: {} sets both, and neither stands for one process alone",
+    throw Rejected(fmt::format("error: {} is set, but {} is not: {} sets both, and a single process needs neither",
                                variable == row.rank ? row.world : row.rank, variable, row.name));
   std::optional<uint64_t> number = parseWhole(text);
   if (!number)
-    throw Rejected(fmt::format("error: {} is '{}', which is no whole number", variable, text));
+    throw Rejected(fmt::format("error: {} is '{}', which is not an integer >= 0", variable, text));
   return *number;
 }
 
@@ -129,7 +129,7 @@ std::optional<Launch> findLaunch(const Environment &environment) {
       continue;
     uint64_t world = readWhole(environment, row, row.world);
     if (world == 0)
-      throw Rejected(fmt::format("error: {} is 0: there is no rank then", row.world));
+      throw Rejected(fmt::format("error: {} is 0, but must be at least 1", row.world));
     if (world == 1)
       continue;
     uint64_t rank = readWhole(environment, row, row.rank);

@@ -72,7 +72,7 @@ public:
   /// Throws Rejected where a signal came.
   bool isOver() const {
     if (patience.signal != 0)
-      throw Rejected(fmt::format("error: stopped by signal {} before all ranks had come", patience.signal.load()));
+      throw Rejected(fmt::format("error: stopped by signal {} before all ranks had joined", patience.signal.load()));
     return patience.seconds > 0 && Clock::now() - begin > std::chrono::duration<double>(patience.seconds);
   }
 
@@ -109,7 +109,7 @@ void sendAnswer(const OwnedFile &line, bool isOn, int file) {
   sendmsg(line.get(), &message, MSG_NOSIGNAL); // that a rank has gone is noticed otherwise
 }
 
-constexpr const char *zeroHasGone = "error: rank 0 has gone before all ranks had come";
+constexpr const char *zeroHasGone = "error: rank 0 ended before all ranks had joined";
 
 /// The file, or one that is none where it is off. Nothing where the line has ended without an answer.
 std::optional<OwnedFile> receiveAnswer(const OwnedFile &line) {
@@ -123,9 +123,9 @@ std::optional<OwnedFile> receiveAnswer(const OwnedFile &line) {
   if (size <= 0)
     return std::nullopt;
   if (size != sizeof answer || std::memcmp(answer.begin, magic, sizeof magic) != 0)
-    throw Rejected("error: rank 0 is a process of a different program");
+    throw Rejected("error: rank 0 runs a different program");
   if (message.msg_flags & MSG_CTRUNC)
-    throw Rejected("error: there is no descriptor for the memory that processes share (ulimit -n)");
+    throw Rejected("error: there is no file descriptor for the shared memory (ulimit -n)");
   int file = -1;
   cmsghdr *header = CMSG_FIRSTHDR(&message);
   if (answer.isOn && header && header->cmsg_type == SCM_RIGHTS)
@@ -155,7 +155,7 @@ public:
     std::erase_if(unheard, [](const OwnedFile &line) { return !line; });
     for (uint64_t rank = 1; rank < seats.size() && problem.empty(); ++rank)
       if (pollfd asked{seats[rank].get(), POLLRDHUP, 0}; seats[rank] && poll(&asked, 1, 0) == 1)
-        problem = fmt::format("error: rank {} has gone before all ranks had come", rank);
+        problem = fmt::format("error: rank {} ended before all ranks had joined", rank);
   }
   bool isFull() const { return came + 1 == seats.size(); }
   std::string listMissing() const {
@@ -198,7 +198,7 @@ private:
     }
     std::this_thread::sleep_for(pause); // it is still there
     if (problem.empty())
-      problem = fmt::format("error: rank 0 cannot take the connections of {} ranks: {} (ulimit -n)", self.world,
+      problem = fmt::format("error: rank 0 cannot accept the connections of {} ranks: {} (ulimit -n)", self.world,
                             std::strerror(error));
   }
   void take(const Hello &hello, OwnedFile line) {
@@ -243,7 +243,7 @@ std::optional<Peers> gatherRanks(const Launch &launch, const Introduction &self,
     reception.hear();
     if (deadline.isOver() && reception.problem.empty())
       reception.problem =
-          fmt::format("error: {} did not come within {:.3g} s (--timeout)", reception.listMissing(), patience.seconds);
+          fmt::format("error: {} did not join within {:.3g} s (--timeout)", reception.listMissing(), patience.seconds);
   }
   if (reception.problem.empty()) {
     reception.giveMemory(memory);
@@ -264,10 +264,9 @@ static OwnedFile connectToZero(const Launch &launch, const Patience &patience, c
     if (hasListened && (errno == ECONNREFUSED || deadline.isOver()))
       throw Rejected(zeroHasGone);
     if (deadline.isOver())
-      throw Rejected(
-          fmt::format("error: rank 0 did not come within {:.3g} s (--timeout): do all run on one host, started "
-                      "by {} itself?",
-                      patience.seconds, launch.launcher));
+      throw Rejected(fmt::format("error: rank 0 did not join within {:.3g} s (--timeout): all ranks must run on one "
+                                 "host, started by {} itself",
+                                 patience.seconds, launch.launcher));
     std::this_thread::sleep_for(pause);
     line = makeSocket();
   }

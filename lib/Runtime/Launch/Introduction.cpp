@@ -26,16 +26,16 @@ std::string findDifference(const Hello &hello, const Hello &ofRankZero) {
     return fmt::format("error: rank {} was started with {} than rank 0", hello.rank, what);
   };
   if (hello.world != ofRankZero.world || hello.rank >= ofRankZero.world)
-    return differ("a world of another size");
+    return differ("a different world size");
   if (std::memcmp(hello.plan, ofRankZero.plan, sizeof hello.plan) != 0)
-    return differ("a program of another plan");
+    return differ("a different plan");
   if (std::memcmp(hello.program, ofRankZero.program, sizeof hello.program) != 0)
-    return differ("another program of the same plan");
+    return differ("a different program of the same plan");
   if (std::memcmp(hello.options, ofRankZero.options, sizeof hello.options) != 0)
-    return differ("other options");
+    return differ("different options");
   return "";
 }
 
-std::string describeTwins(uint64_t rank) { return fmt::format("error: there are two processes of rank {}", rank); }
+std::string describeTwins(uint64_t rank) { return fmt::format("error: there are two processes with rank {}", rank); }
 
 } // namespace xlc::runtime

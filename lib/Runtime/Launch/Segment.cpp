@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t hugePage = 2 << 20;
 
 [[noreturn]] void fail(uint64_t bytes, const char *why) {
-  throw NotStarted(fmt::format("error: no memory for the {} bytes that processes share: {}", bytes, why));
+  throw NotStarted(fmt::format("error: cannot allocate {} bytes of shared memory: {}", bytes, why));
 }
 
 } // namespace
@@ -42,7 +42,7 @@ Segment Segment::make(uint64_t bytes) {
 Segment::Segment(OwnedFile file, uint64_t bytes) : owned(std::move(file)), reservedBytes(bytes + hugePage) {
   struct stat status = {};
   if (fstat(owned.get(), &status) != 0 || (uint64_t)status.st_size != bytes)
-    fail(bytes, "another process made it of another size");
+    fail(bytes, "another process created it with a different size");
   void *addresses = mmap(nullptr, reservedBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (addresses == MAP_FAILED)
     fail(bytes, std::strerror(errno));

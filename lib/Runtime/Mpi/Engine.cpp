@@ -49,7 +49,7 @@ void Engine::start() {
   }
   int provided = 0;
   if (int result = library->initialize(nullptr, nullptr, onlyOneThreadCalls, &provided); result != success)
-    throw Rejected(fmt::format("error: MPI does not start: {}", library->describe(result)));
+    throw Rejected(fmt::format("error: MPI cannot start: {}", library->describe(result)));
   library->check(library->setErrorHandler(library->world, library->returnErrors));
   library->check(library->getRank(library->world, &ownRank));
   library->check(library->getSize(library->world, &ranks));

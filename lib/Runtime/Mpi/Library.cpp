@@ -13,7 +13,7 @@ namespace {
 constexpr char file[] = "libmpi.so.40";
 
 [[noreturn]] void refuse(const char *why) {
-  throw Rejected(fmt::format("error: ranks on several hosts meet through Open MPI, and its library cannot be used: {}: "
+  throw Rejected(fmt::format("error: ranks on several hosts require Open MPI, but its library cannot be used: {}: "
                              "install it on every host (Debian: apt-get install libopenmpi3)",
                              why ? why : file));
 }

@@ -66,7 +66,7 @@ void Door::accept(const Host &host) {
 
 /// For some, since the process opens files beside these. Without a guest to put off, connections wait.
 void Door::makeDescriptors(const std::string &why) {
-  lastTrouble = fmt::format("a connection could not be taken: {}", why);
+  lastTrouble = fmt::format("a connection could not be accepted: {}", why);
   hasNoRoom = !makeRoom();
   for (size_t i = 1; i < descriptorsAtOnce && makeRoom(); ++i)
     ;

@@ -21,7 +21,7 @@ void Batch::endOne() {
 
 std::string Inbox::give(const Frame &frame, const Receiver &receiver) {
   if (frame.bytes.size() != receiver.memory.size())
-    return fmt::format("rank {} has sent {} bytes where {} are awaited", receiver.from, frame.bytes.size(),
+    return fmt::format("rank {} has sent {} bytes, but {} are expected", receiver.from, frame.bytes.size(),
                        receiver.memory.size());
   std::ranges::copy(frame.bytes, receiver.memory.begin());
   receiver.batch->endOne();
@@ -39,7 +39,7 @@ std::string Inbox::take(Frame frame) {
     return give(frame, receiver);
   }
   if (unreadBytes + frame.size() > mostMessageBytes)
-    return fmt::format("rank {} has sent {} MiB of messages without a receiver, the limit is {} MiB", header.from,
+    return fmt::format("rank {} has sent {} MiB of messages without a receiver; the limit is {} MiB", header.from,
                        inMebibytes(unreadBytes + frame.size()), inMebibytes(mostMessageBytes));
   unreadBytes += frame.size();
   unread.push_back(std::move(frame));

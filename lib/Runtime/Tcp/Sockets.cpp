@@ -139,11 +139,12 @@ Listening listenAt(const std::string &host, uint16_t port) {
   }
   std::string first = describe(*addresses.first());
   if (made.sockets.empty())
-    return listenAtAll(port, first == host ? "is none of them" : fmt::format("is {}, which is none of them", first));
+    return listenAtAll(port,
+                       first == host ? "is not one of them" : fmt::format("is {}, which is not one of them", first));
   if (isElsewhere)
     return made;
   made.sockets.clear(); // the port is for one
-  return listenAtAll(port, fmt::format("is {} here, where no other host comes", first));
+  return listenAtAll(port, fmt::format("is {} here, which other hosts cannot reach", first));
 }
 
 OwnedFile acceptAt(const OwnedFile &door) {

@@ -31,7 +31,7 @@ std::span<const char> bytesOf(std::span<const uint64_t> words) {
 Star::Star(const Launch &launch, std::chrono::seconds silence)
     : ownRank((int)launch.rank), ranks((int)launch.world), onHost(launch.onHost), job(jobOf(launch)), silence(silence),
       host(launch.meeting->host), port(launch.meeting->port + 1),
-      noMemory("there is no memory for what other ranks say"), wakes(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      noMemory("out of memory for the messages of other ranks"), wakes(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       lines(ownRank == 0 ? launch.world : 1), encounter{job.tag, ownRank, {}, {}} {
   fault.reserve(noMemory.size());
   thread = std::thread([this] { run(); });
@@ -149,7 +149,7 @@ void Star::passOn(Frame frame) {
   Line &line = lineTo(frame.header.to);
   if (line.leavingBytes() + frame.size() > mostMessageBytes)
     return complain(frame.header.from,
-                    fmt::format("rank {} has sent {} MiB that rank {} has not read, the limit is {} MiB",
+                    fmt::format("rank {} has sent {} MiB that rank {} has not read; the limit is {} MiB",
                                 frame.header.from, inMebibytes(line.leavingBytes() + frame.size()), frame.header.to,
                                 inMebibytes(mostMessageBytes)));
   line.enqueue(std::move(frame));
@@ -190,7 +190,7 @@ void Star::deliver(Frame frame) {
 void Star::keepNote(Frame frame) {
   if (unheardBytes + frame.size() > mostMessageBytes)
     return complain(frame.header.from,
-                    fmt::format("rank {} has sent {} MiB of notes before the job began, the limit is {} MiB",
+                    fmt::format("rank {} has sent {} MiB of notes before the job began; the limit is {} MiB",
                                 frame.header.from, inMebibytes(unheardBytes + frame.size()),
                                 inMebibytes(mostMessageBytes)));
   unheardBytes += frame.size();
@@ -217,7 +217,7 @@ void Star::lose(int rank) {
     return;
   if (!isStarted) {
     isWelcome = false;
-    absence = ownRank == 0 ? "" : fmt::format("rank 0 at {}:{}: it has ended the connection", host, port);
+    absence = ownRank == 0 ? "" : fmt::format("rank 0 at {}:{}: has closed the connection", host, port);
     return;
   }
   isBroken = true;

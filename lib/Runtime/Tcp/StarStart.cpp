@@ -12,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char *otherJob = "it is another job's; of one job MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID and "
-                                 "the number of ranks are alike";
+constexpr const char *otherJob = "it belongs to another job; all ranks of a job have the same MASTER_ADDR, "
+                                 "MASTER_PORT, TORCHELASTIC_RUN_ID and number of ranks";
 constexpr const char *sameText = "the text must be the same on all hosts";
 constexpr auto pause = 100ms;        // between connections to rank 0
 constexpr auto gatheringTick = 20ms; // between looks
@@ -25,10 +25,10 @@ void Star::open() {
   Listening made = listenAt(host, port);
   std::lock_guard lock(mutex);
   if (made.sockets.empty())
-    return end(fmt::format("error: rank 0 cannot listen at port {}, the one behind MASTER_PORT: {}", port, made.why));
+    return end(fmt::format("error: rank 0 cannot listen at port {} (MASTER_PORT + 1): {}", port, made.why));
   if (!made.why.empty())
     remark(fmt::format("note: rank 0 listens at port {} of all addresses of this host: '{}' (MASTER_ADDR) {}{}", port,
-                       host, made.why, job.secret.empty() ? "; XLC_JOB_SECRET would keep strangers out" : ""));
+                       host, made.why, job.secret.empty() ? "; set XLC_JOB_SECRET to keep other processes out" : ""));
   door = Door(std::move(made.sockets), job);
 }
 
@@ -41,7 +41,7 @@ void Star::knock(std::unique_lock<std::mutex> &lock) {
   Connection made = connectTo(host, port);
   lock.lock();
   absence =
-      fmt::format("rank 0 at {}:{}: {}", host, port, made.socket ? "connected and has sent nothing since" : made.why);
+      fmt::format("rank 0 at {}:{}: {}", host, port, made.socket ? "connected, but has sent nothing since" : made.why);
   if (made.hasNoAddress)
     remark(fmt::format("note: rank {} looks for rank 0 at '{}' (MASTER_ADDR), which has no address: {}", ownRank, host,
                        made.why));
@@ -58,7 +58,7 @@ bool Star::waitForStart(std::chrono::milliseconds most) {
   if (!problem.empty())
     throw Rejected(problem);
   if (!fault.empty())
-    throw NotStarted(fmt::format("error: rank {}, before all ranks had come: {}", ownRank, fault));
+    throw NotStarted(fmt::format("error: rank {}, before all ranks had joined: {}", ownRank, fault));
   return isStarted;
 }
 
@@ -75,7 +75,7 @@ void Star::remark(const std::string &text) {
 std::string Star::describeAbsence() {
   std::lock_guard lock(mutex);
   if (ownRank != 0)
-    return isStarted         ? fmt::format("rank 0 at {}:{} has come, and says nothing", host, port)
+    return isStarted         ? fmt::format("rank 0 at {}:{} is connected, but sends nothing", host, port)
            : refusal.empty() ? absence
                              : refusal;
   std::vector<int> missing;
@@ -83,7 +83,7 @@ std::string Star::describeAbsence() {
     if (isStarted ? !gathering.come.contains(rank) : !lines[(size_t)rank].isOpen())
       missing.push_back(rank);
   return fmt::format("{} {} {}{}{}", missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", "),
-                     isStarted             ? "said nothing then"
+                     isStarted             ? "connected, but sent nothing"
                      : missing.size() == 1 ? "is missing"
                                            : "are missing",
                      isStarted || door.trouble().empty() ? "" : "; ", isStarted ? "" : door.trouble());
@@ -118,19 +118,19 @@ void Star::takeAnswer(const Frame &frame) {
     Digest shown;
     isWelcome = frame.readTo(shown) && areEqual(shown, proofOf(Side::Zero, encounter, job.secret));
     if (!isWelcome)
-      return end(fmt::format("error: {} was left: its XLC_JOB_SECRET differs from that of rank {}; {}", zero, ownRank,
-                             sameText));
+      return end(fmt::format("error: {} was rejected: its XLC_JOB_SECRET differs from that of rank {}; {}", zero,
+                             ownRank, sameText));
     lines[0].admit();
     refusal.clear();
-    absence = zero + ": accepted this rank and has sent nothing since";
+    absence = zero + ": accepted this rank, but has sent nothing since";
     return;
   }
   case Kind::Refusal:
     if (frame.header.tag == (uint32_t)Reason::OtherSecret)
       return end(fmt::format("error: rank {} was refused: its XLC_JOB_SECRET differs from that of rank 0; {}", ownRank,
                              sameText));
-    refusal = fmt::format("{} does not take rank {}: {}", zero, ownRank,
-                          frame.header.tag == (uint32_t)Reason::Twin ? "it has one" : otherJob);
+    refusal = fmt::format("{} refused rank {}: {}", zero, ownRank,
+                          frame.header.tag == (uint32_t)Reason::Twin ? "another process has this rank" : otherJob);
     return lines[0].close();
   default:
     return;
@@ -154,10 +154,10 @@ std::vector<char> Star::gather(std::span<const char> own, const std::function<vo
   if (!fault.empty())
     throw NotStarted(fmt::format("error: rank {}, before the first step: {}", ownRank, fault));
   if (!gathering.isWhole)
-    throw Rejected(lost.empty() ? "error: this rank was ended before all ranks had met"
-                                : fmt::format("error: before all ranks had met {}", lost[0]));
+    throw Rejected(lost.empty() ? "error: this rank was stopped before all ranks had joined"
+                                : fmt::format("error: before all ranks had joined: {}", lost[0]));
   if (gathering.all.size() != own.size() * (size_t)ranks)
-    throw Rejected("error: ranks are processes of different programs");
+    throw Rejected("error: ranks run different programs");
   return gathering.all;
 }
 
