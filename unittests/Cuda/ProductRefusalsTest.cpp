@@ -32,7 +32,7 @@ TEST(ProductRefusals, AMatrixWithoutAStrideOfOne) {
   shape.aK = 2, shape.aM = 12;
   EXPECT_EQ(refusalOf(shape),
             "error: call 'layer[3]', a product of 4 x 5 x 6 in f32: cuBLASLt multiplies matrices with a "
-            "stride of 1, and 'a' has none");
+            "stride of 1, but 'a' has none");
   shape = dense(4, 5, 6);
   shape.bK = 3;
   EXPECT_NE(refusalOf(shape).find("'b' has none"), std::string::npos) << "its rows lie over each other";
@@ -46,7 +46,7 @@ TEST(ProductRefusals, ABiasAlongTheColumnsOfCublasLt) {
   shape.yM = 1, shape.yN = 4, shape.epilogue.bias = true;
   EXPECT_EQ(refusalOf(shape),
             "error: call 'layer[3]', a product of 4 x 5 x 6 in f32: cuBLASLt has epilogues along the rows of "
-            "a result, and this one is column-major");
+            "a result, but this one is column-major");
 }
 
 TEST(ProductRefusals, AnEmptyProduct) {
@@ -142,7 +142,7 @@ TEST(ProductFailures, SayTheStatusInTheLibrarysWords) {
 TEST(ProductFailures, AnOldLibraryIsRefused) {
   standInDevice().reset(1);
   std::string said = messageOf<Rejected>([] { Products products(simulatedCublasLt()); });
-  EXPECT_NE(said.find(", and programs need 12.0: install the CUDA toolkit"), std::string::npos) << said;
+  EXPECT_NE(said.find(", but programs need 12.0 or later: install the CUDA toolkit"), std::string::npos) << said;
 }
 
 } // namespace

@@ -81,7 +81,7 @@ TEST_F(TuningFiles, SpansReachFromTheFirstElementToTheLast) {
 
 TEST_F(TuningFiles, OtherFilesAreRefused) {
   auto saidOf = [&](const std::string &text) { return messageOf<Rejected>([&] { Tuning::read("a file", text); }); };
-  const std::string none = "this is no file that --tune has written: it has no 'gpu', 'cublaslt' and 'products'";
+  const std::string none = "not a tuning file: it has no 'gpu', 'cublaslt' and 'products'";
   for (const char *text : {"", "[]", "{", "{\"gpu\": 1, \"cublaslt\": \"12\", \"products\": []}",
                            "{\"gpu\": \"a\", \"cublaslt\": \"12\", \"products\": {}}"})
     EXPECT_NE(saidOf(text).find(none), std::string::npos) << text << ": " << saidOf(text);
@@ -98,13 +98,13 @@ TEST_F(TuningFiles, OtherDevicesProgramsAndLibrariesAreRefused) {
   Tuning tuning = make(1);
   EXPECT_NE(messageOf<Rejected>([&] {
               tuning.check("another", products.version());
-            }).find("it is for a device and cuBLASLt 12.9.1, and this is another with cuBLASLt 12.9.1"),
+            }).find("it is for a device and cuBLASLt 12.9.1, but this machine has another and cuBLASLt 12.9.1"),
             std::string::npos);
   EXPECT_THROW(tuning.check("a device", "13.0.0"), Rejected);
   Product other = prepare(scratch / 2);
   EXPECT_NE(messageOf<Rejected>([&] {
               tuning.apply("layer", other);
-            }).find("it has nothing about the product of call 'layer', 64 x 32 x 16, f32"),
+            }).find("it has no entry for the product of call 'layer', 64 x 32 x 16, f32"),
             std::string::npos);
   std::string &record = tuning.products.begin()->second.algorithm;
   for (std::string wrong : {record.substr(1), "x" + record.substr(1), "0000000000ffffff" + record.substr(16)}) {
@@ -112,7 +112,7 @@ TEST_F(TuningFiles, OtherDevicesProgramsAndLibrariesAreRefused) {
     record = wrong;
     EXPECT_NE(messageOf<Rejected>([&] {
                 tuning.apply("layer", product);
-              }).find("cuBLASLt 12.9.1 does not take the algorithm that it has for call 'layer'"),
+              }).find("cuBLASLt 12.9.1 does not accept its algorithm for call 'layer'"),
               std::string::npos)
         << wrong;
   }

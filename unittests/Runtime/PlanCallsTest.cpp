@@ -29,16 +29,16 @@ TEST(Plan, ScattersIntoABaseMustCoverWhatTheyTouch) {
     change(bad);
     expect(complaint, [&](Plan &p) { into(p, bad, false); });
   };
-  spoil("call 'update' has indices that are no integers", [](auto &s) { s.index = Element::F32; });
+  spoil("call 'update' has indices that are not integers", [](auto &s) { s.index = Element::F32; });
   spoil("call 'update' has no indices", [](auto &s) { s.distinct = 0; });
   spoil("call 'update' cannot scatter elements of this type", [](auto &s) { s.element = Element::BF16; });
-  spoil("call 'update' scatters in a way that is none", [](auto &s) { s.kind = (plan::ScatterKind)3; });
+  spoil("call 'update' scatters in an unknown way", [](auto &s) { s.kind = (plan::ScatterKind)3; });
   spoil("call 'update' reaches past an operand", [](auto &s) { s.rows = 1ull << 40; });
   spoil("call 'update' reaches past an operand", [](auto &s) { s.indices = 1ull << 40; });
 }
 
 TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
-  expect("call 'gradient' has 2 ins and 2 outs, 'gradient' takes 2 and 1", [](Plan &p) { contract(p, 1); });
+  expect("call 'gradient' has 2 ins and 2 outs, but 'gradient' takes 2 and 1", [](Plan &p) { contract(p, 1); });
   expect("call 'update' reaches past an operand", [&](Plan &p) {
     plan::ScatterAddT s;
     s.indices = 1ull << 40, s.rows = 1, s.width = 1, s.index = Element::I64;
@@ -49,7 +49,7 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     contract(p, 1);
     p.kernels[0]->library.AsContract()->k = 0;
   });
-  expect("has indices that are no integers", [&](Plan &p) {
+  expect("has indices that are not integers", [&](Plan &p) {
     plan::ScatterAddT s;
     s.index = Element::F32;
     p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
@@ -68,7 +68,7 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
            p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
            p.kernels[3]->library.Set(std::move(s));
          });
-  expect("attention writes its results, it cannot add", [&](Plan &p) {
+  expect("attention cannot add to its results", [&](Plan &p) {
     plan::AttentionT a;
     plan::HeadStrides strides(1, 1, 1);
     a.groups = a.heads = a.queries = a.keys = a.d = a.e = a.batch = 1;
@@ -107,30 +107,30 @@ TEST(Plan, LibraryCallsMustBeOfTypesThatTheyHave) {
                                   {Element::F32, Element::BF16},
                                   {(Element)77, Element::F32},
                                   {Element::F16, (Element)77}})
-    expect("contraction 'gradient' is of elements that have no products", [&](Plan &p) { types(p, operands, result); });
+    expect("contraction 'gradient' has an unsupported element type", [&](Plan &p) { types(p, operands, result); });
   expect("contraction 'gradient' has an epilogue of another type than its operands", [&](Plan &p) {
     types(p, Element::BF16, Element::F32);
     p.kernels[0]->library.AsContract()->bias = true;
   });
-  expect("contraction 'gradient' has an epilogue that there is not", [&](Plan &p) {
+  expect("contraction 'gradient' has an unknown epilogue", [&](Plan &p) {
     types(p, Element::BF16, Element::BF16);
     p.kernels[0]->library.AsContract()->residual = true;
     p.kernels[0]->library.AsContract()->activation = plan::Activation::Gelu;
   });
-  expect("contraction 'gradient' has an epilogue that there is for one product of sixteen bits", [&](Plan &p) {
+  expect("contraction 'gradient' has an epilogue that requires a single product of 16-bit elements", [&](Plan &p) {
     types(p, Element::F32, Element::F32);
     p.kernels[0]->library.AsContract()->residual = true;
   });
-  expect("call 'gradient' has 2 ins and 2 outs, 'gradient' takes 3 and 1", [&](Plan &p) {
+  expect("call 'gradient' has 2 ins and 2 outs, but 'gradient' takes 3 and 1", [&](Plan &p) {
     types(p, Element::BF16, Element::BF16);
     p.kernels[0]->library.AsContract()->residual = true;
   });
-  expect("call 'gradient' adds to sixteen bits, which would be rounded each time", [&](Plan &p) {
+  expect("call 'gradient' adds to 16-bit elements, which would be rounded each time", [&](Plan &p) {
     types(p, Element::BF16, Element::BF16);
     plan::CallT &call = *p.functions[0]->calls[0];
     call.outs.pop_back(), call.out_bytes.pop_back(), call.accumulate.assign(1, plan::Accumulate::Later);
   });
-  expect("attention 'gradient' is of elements that have none", [&](Plan &p) {
+  expect("attention 'gradient' has an unsupported element type", [&](Plan &p) {
     p.kernels[0]->library.Set(plan::AttentionT());
     p.kernels[0]->library.AsAttention()->element = Element::I64;
   });

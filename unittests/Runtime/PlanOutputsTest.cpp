@@ -36,7 +36,7 @@ TEST(PlanOutputs, OutputsAreStored) {
   plan::StoreT good;
   good.outputs = {0}, good.places = {plan::Place(0, 0, 0)};
   for (const char *name : {"", "a/b", ".", ".."})
-    expect("has a name that cannot be that of a file", [&](Plan &p) { add(p, name); });
+    expect("has a name that is not a valid file name", [&](Plan &p) { add(p, name); });
   expect("output 'y' has no lines", [&](Plan &p) { add(p, "y"), p.outputs.back()->lines = 0; });
   expect("action 'store' is in a step that trains", [&](Plan &p) { add(p, "y"), store(p, good); });
   expect("action 'store' stores output 0 of 0", [&](Plan &p) { store(p, good); });

@@ -38,10 +38,12 @@ TEST(Plan, ProgramsOfAStageShareWhatTheyKeep) {
     return *p.evaluation;
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { add(p), evaluation(p); }), "");
-  expect("a dataset is not of the 2 inputs of the plan", [&](Plan &p) { evaluation(p), p.validation->inputs.clear(); });
-  expect("an evaluation has 1 metrics, of which not all are known", [&](Plan &p) { evaluation(p).metrics = {"bleu"}; });
-  expect("an evaluation has 1 metrics, of which not all are known", [&](Plan &p) { evaluation(p).average = 7; });
-  expect("evaluations are judged by 'f1', which is none of their metrics",
+  expect("a dataset does not have the 2 inputs of the plan",
+         [&](Plan &p) { evaluation(p), p.validation->inputs.clear(); });
+  expect("an evaluation of 1 metrics has an unknown metric or average",
+         [&](Plan &p) { evaluation(p).metrics = {"bleu"}; });
+  expect("an evaluation of 1 metrics has an unknown metric or average", [&](Plan &p) { evaluation(p).average = 7; });
+  expect("evaluations are compared by 'f1', which is not one of their metrics",
          [&](Plan &p) { evaluation(p).patience = 1, p.evaluation->judged = "f1"; });
 }
 

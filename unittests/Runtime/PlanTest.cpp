@@ -17,7 +17,8 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 1, its runtime knows version ", [](Plan &p) { p.version = 1; });
+  expect("error: the plan in this program has version 1, but its runtime supports version ",
+         [](Plan &p) { p.version = 1; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -27,15 +28,17 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("an alignment of 3", [](Plan &p) { p.alignment = 3; });
   expect("processors of an unknown level", [](Plan &p) { p.cpu = 5; });
   expect("no traffic", [](Plan &p) { p.traffic.clear(); });
-  expect("buffer 'w' leaves the arena", [](Plan &p) { p.programs[0]->buffers[0]->offset = ~0ull; });
+  expect("buffer 'w' is not within the arena", [](Plan &p) { p.programs[0]->buffers[0]->offset = ~0ull; });
   expect("bucket 'bucket' is larger than its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
   expect("parameter 'w' is in bucket 1 of 1", [](Plan &p) { p.parameters[0]->bucket = 1; });
-  expect("parameter 'w' leaves its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
-  expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
+  expect("parameter 'w' is not within its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
+  expect("parameter 'w' has 70 elements, which differ from its shape",
+         [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
   expect("a row of input 'x' is larger than any arena",
          [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
   expect("input 'x' holds numbers of samples and is of element type 0", [](Plan &p) { p.inputs[0]->samples = true; });
-  expect("input 'x' has a type that no file of data has", [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
+  expect("input 'x' has a type that data files do not support",
+         [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
   auto launch = [](Plan &p, uint32_t block) {
     p.kernels[0]->launches.push_back(std::make_unique<plan::LaunchT>());
@@ -61,15 +64,15 @@ TEST(Plan, InputsGetTheirRowsFromSomewhere) {
          [](Plan &p) { p.dataset->inputs[0]->source = (InputSource)9; });
   expect("input 'x' gets its rows from an unknown source, or is filled with inf",
          [](Plan &p) { p.dataset->inputs[0]->fill = INFINITY; });
-  expect("input 'ids' has ids of a table of 0 rows", [](Plan &p) { p.inputs[1]->limit = 0; });
+  expect("input 'ids' has ids for a table of 0 rows", [](Plan &p) { p.inputs[1]->limit = 0; });
   expect("a stream of 0 files, with tokens of an unknown type", [&](Plan &p) { addStream(p).files.clear(); });
   expect("a stream of 1 files, with tokens of an unknown type",
          [&](Plan &p) { addStream(p).type = (plan::TokenType)9; });
-  constexpr char cannot[] = "input 'ids' gets its rows from a stream that cannot give them";
+  constexpr char cannot[] = "input 'ids' gets its rows from a stream that cannot provide them";
   expect(cannot, [](Plan &p) { p.dataset->inputs[1]->source = InputSource::NextTokens; });
   expect(cannot, [&](Plan &p) { addStream(p), p.inputs[1]->row_shape = {0}; });
   expect(cannot, [&](Plan &p) { addStream(p), p.inputs[1]->row_shape = {}; });
-  expect("input 'x' gets its rows from a stream that cannot give them",
+  expect("input 'x' gets its rows from a stream that cannot provide them",
          [&](Plan &p) { addStream(p), p.dataset->inputs[0]->source = InputSource::Tokens; });
 }
 
@@ -86,15 +89,16 @@ TEST(Plan, StatesHaveTheirPlacesAndTheirWords) {
     p.states.push_back(std::move(state));
     p.programs[0]->states.push_back(std::move(home));
   };
-  expect("bucket 'bucket' leaves the arena", [&](Plan &p) { *place(p, StateKind::Value) = plan::Place(2500, 0, 0); });
+  expect("bucket 'bucket' is not within the arena",
+         [&](Plan &p) { *place(p, StateKind::Value) = plan::Place(2500, 0, 0); });
   expect("bucket 'bucket' has no place", [](Plan &p) { p.programs[0]->states[0]->place.reset(); });
-  expect("the master of bucket 'bucket' leaves the arena",
+  expect("the master of bucket 'bucket' is not within the arena",
          [&](Plan &p) { add(p, StateKind::Master, plan::Place(2500, 0, 0)); });
-  expect("state 'm' of bucket 'bucket' leaves the arena",
+  expect("state 'm' of bucket 'bucket' is not within the arena",
          [&](Plan &p) { add(p, StateKind::Optimizer, plan::Place(2500, 0, 0)); });
-  expect("the loss of a step leaves the arena",
+  expect("the loss of a step is not within the arena",
          [&](Plan &p) { *place(p, StateKind::Result, "loss") = plan::Place(2558, 0, 0); });
-  expect("counter 'applied' leaves the arena",
+  expect("counter 'applied' is not within the arena",
          [&](Plan &p) { *place(p, StateKind::Counter, "applied") = plan::Place(p.programs[0]->arena, 0, 0); });
   auto addSite = [](Plan &p, std::optional<uint64_t> number, plan::Place at) {
     addIndex(p, at);
@@ -103,7 +107,7 @@ TEST(Plan, StatesHaveTheirPlacesAndTheirWords) {
     if (number)
       p.states.back()->site = *number;
   };
-  expect("the number of site 3 leaves the arena",
+  expect("the number of site 3 is not within the arena",
          [&](Plan &p) { addSite(p, 3, plan::Place(p.programs[0]->arena, 0, 0)); });
   expect("state 4, '', is a site without a number", [&](Plan &p) { addSite(p, std::nullopt, plan::Place(0, 0, 0)); });
   expect("state 0, '', has the number of a site", [](Plan &p) { p.states[0]->site = 3; });
@@ -117,7 +121,7 @@ TEST(Plan, StatesHaveTheirPlacesAndTheirWords) {
   expect("state 0, '', begins with Index", [](Plan &p) { p.states[0]->begins = plan::Beginning::Index; });
   expect("state 3, 'applied', begins with Parameters",
          [](Plan &p) { p.states[3]->begins = plan::Beginning::Parameters; });
-  expect("state 2, 'loss', is there twice", [](Plan &p) { p.states[2]->name = "loss"; });
+  expect("state 2, 'loss', occurs twice", [](Plan &p) { p.states[2]->name = "loss"; });
   for (int kind : {-1, 9}) {
     expect("state 0, '', is of an unknown kind", [&](Plan &p) { p.states[0]->kind = (StateKind)kind; });
     expect("state 0, '', is of an unknown kind", [&](Plan &p) { p.states[0]->begins = (plan::Beginning)kind; });
@@ -134,12 +138,12 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
   expect("a loss scale that begins with 0, not below 1, moves after 2000 good steps or 1 others",
          [&](Plan &p) { p.loss_scale = scale(0, 1); });
   expect("a loss scale that begins with 2, not below 4, moves after", [&](Plan &p) { p.loss_scale = scale(2, 4); });
-  expect("stage 0 has a gradient norm, and does not say whether a step is applied",
+  expect("stage 0 has a gradient norm, but not the number that tells whether a step is applied",
          [&](Plan &p) { p.programs[0]->states.pop_back(); });
   expect("action 'begin' has no place for the loss scale", [&](Plan &p) { p.loss_scale = scale(8, 1); });
-  expect("action 'begin' has a place for a loss scale that there is not",
+  expect("action 'begin' has a place for a loss scale, but the plan has none",
          [&](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->numbers.push_back(place()); });
-  expect("stage 0 says whether a step is applied, and has no gradient norm",
+  expect("stage 0 has the number that tells whether a step is applied, but no gradient norm",
          [&](Plan &p) { p.programs[0]->states.erase(p.programs[0]->states.begin() + 2); });
 }
 
@@ -154,7 +158,7 @@ TEST(Plan, TheNumbersOfAStepHavePlaces) {
            [&](Plan &p) { write(p, number); });
   expect("action 'begin' writes number " + std::to_string(key) + ", which is not one of the step's or written before",
          [&](Plan &p) { write(p, key), write(p, key); });
-  expect("action 'begin' leaves the arena", [&](Plan &p) { write(p, key, p.programs[0]->arena - 4); });
+  expect("action 'begin' is not within the arena", [&](Plan &p) { write(p, key, p.programs[0]->arena - 4); });
 }
 
 TEST(Plan, ATableOfMembersIsOfABucket) {
@@ -166,7 +170,7 @@ TEST(Plan, ATableOfMembersIsOfABucket) {
   expect("state 0, '', is of bucket none of 1", [&](Plan &p) { tabulate(p).bucket.reset(); });
   expect("state 0, '', is of type F32", [&](Plan &p) { tabulate(p).element = plan::Element::F32; });
   expect("state 0, '', begins with Zero", [&](Plan &p) { tabulate(p).begins = plan::Beginning::Zero; });
-  expect("the members of bucket 'bucket' leaves the arena", [&](Plan &p) {
+  expect("the members of bucket 'bucket' is not within the arena", [&](Plan &p) {
     tabulate(p);
     *p.programs[0]->states[0]->place = plan::Place(p.programs[0]->arena - 8, 0, 0);
   });
@@ -186,7 +190,7 @@ TEST(Plan, CallsAndActionsMustStayInTheArena) {
          [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(9, 0); });
   expect("call 'gradient' of 'gradient' has operands without sizes",
          [](Plan &p) { p.functions[0]->calls[0]->in_bytes.pop_back(); });
-  expect("action 'gradient 0', call 'gradient' leaves the arena of 2560 bytes",
+  expect("action 'gradient 0', call 'gradient' is not within the arena of 2560 bytes",
          [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(0, -4096); });
   expect("action 'gradient 0' runs function 9 of 4",
          [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->function = 9; });
@@ -198,12 +202,12 @@ TEST(Plan, CallsAndActionsMustStayInTheArena) {
          [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->micro_batch = 2; });
   expect("action 'load 0' has inputs without places",
          [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->places.pop_back(); });
-  expect("action 'gather w' leaves the arena",
+  expect("action 'gather w' is not within the arena",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->chunk = ~0ull; });
-  expect("action 'gather w' names buffer 99 of 10",
+  expect("action 'gather w' refers to buffer 99 of 10",
          [](Plan &p) { *p.programs[0]->steps[1]->action.AsExchange()->src = plan::Place(0, 0, 99); });
   expect("action 'gather w' has no place", [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->dst.reset(); });
-  expect("action 'gather w' is no collective that ranks can do",
+  expect("action 'gather w' is not a supported collective",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->kind = (plan::CollectiveKind)9; });
   expect("action 'begin' has 0 places for 1 optimizer groups",
          [](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->places.clear(); });
@@ -222,25 +226,26 @@ TEST(Plan, GroupsMustCutTheRanks) {
     for (size_t i = p.rank_groups.size(); i < 2000; ++i)
       p.rank_groups.push_back(std::make_unique<plan::RankGroupT>());
   });
-  expect("group 0 is no group of 2 ranks", [&](Plan &p) { group(p, {4, 1}, {}); });
-  expect("group 0 is no group of 2 ranks", [&](Plan &p) { group(p, {2}, {}); });
-  expect("group 0 is no group of 2 ranks", [&](Plan &p) { group(p, {2, 1}, {3}); });
-  expect("group 0 has ranks twice", [&](Plan &p) {
+  expect("group 0 is not a group of 2 ranks", [&](Plan &p) { group(p, {4, 1}, {}); });
+  expect("group 0 is not a group of 2 ranks", [&](Plan &p) { group(p, {2}, {}); });
+  expect("group 0 is not a group of 2 ranks", [&](Plan &p) { group(p, {2, 1}, {3}); });
+  expect("group 0 has a rank twice", [&](Plan &p) {
     *p.mesh = plan::Mesh(1, 4, 1, 2);
     group(p, {2, 1, 2, 1}, {});
   });
   expect("action 'gather w' is of group 9 of 1",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->group = 9; });
-  expect("action 'gather w' is of elements without a sum",
+  expect("action 'gather w' has elements that cannot be summed",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->element = plan::Element::I1; });
-  expect("action 'gather w' is of elements that cannot cross as others", // only sums are rounded on their way
-         [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->wire = plan::Element::BF16; });
+  expect(
+      "action 'gather w' has elements that cannot be exchanged as another type", // only sums are rounded on their way
+      [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->wire = plan::Element::BF16; });
   for (int type : {-1, 9}) // an enum of signed bytes would let the first one pass
     expect("the plan has elements of type", [&](Plan &p) { p.states[0]->element = (plan::Element)type; });
   for (int axis : {-1, 9})
     expect("traffic of an unknown axis", [&](Plan &p) { p.traffic[0]->axis = (plan::Axis)axis; });
   expect("no stage has a loss and a gradient norm", [](Plan &p) { p.states[1]->name = "other"; });
-  expect("an index leaves the arena", [](Plan &p) { addIndex(p, plan::Place(2556, 0, 0)); });
+  expect("an index is not within the arena", [](Plan &p) { addIndex(p, plan::Place(2556, 0, 0)); });
 }
 
 TEST(Plan, PiecesOfParametersMustFit) {
@@ -248,10 +253,11 @@ TEST(Plan, PiecesOfParametersMustFit) {
     p.parameters[0]->layout = std::make_unique<plan::LayoutT>();
     p.parameters[0]->layout->dim = dim, p.parameters[0]->layout->outer = outer;
   };
-  expect("parameter 'w' has 70 elements and another shape", [&](Plan &p) { cut(p, 0, 1); }); // 7 rows: 4 and 3
-  expect("parameter 'w' cannot be cut as its layout says", [&](Plan &p) { cut(p, 2, 1); });
-  expect("parameter 'w' cannot be cut as its layout says", [&](Plan &p) { cut(p, 1, 3); });
-  expect("parameter 'w' cannot be cut as its layout says", [&](Plan &p) { cut(p, 1, 0); });
+  expect("parameter 'w' has 70 elements, which differ from its shape",
+         [&](Plan &p) { cut(p, 0, 1); }); // 7 rows: 4 and 3
+  expect("parameter 'w' cannot be cut as its layout requires", [&](Plan &p) { cut(p, 2, 1); });
+  expect("parameter 'w' cannot be cut as its layout requires", [&](Plan &p) { cut(p, 1, 3); });
+  expect("parameter 'w' cannot be cut as its layout requires", [&](Plan &p) { cut(p, 1, 0); });
   EXPECT_EQ(complaintAfter([&](Plan &p) {
               cut(p, 0, 1);
               p.parameters[0]->elements = 40;
@@ -279,15 +285,15 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
     make(p, plan::CollectiveKind::all_reduce, 1, 3);
     p.functions[1]->calls[0]->exchange->rows = 0;
   });
-  expect("is no collective that ranks can do", [&](Plan &p) {
+  expect("is not a supported collective", [&](Plan &p) {
     make(p, plan::CollectiveKind::all_reduce, 1, 1);
     p.functions[1]->calls[0]->exchange->element = plan::Element::I1;
   });
-  expect("is no collective that ranks can do", [&](Plan &p) { // between calls, values cross as they are
+  expect("is not a supported collective", [&](Plan &p) { // between calls, values cross as they are
     make(p, plan::CollectiveKind::reduce_scatter, 1, 2);
     p.functions[1]->calls[0]->exchange->wire = plan::Element::BF16;
   });
-  expect("is no collective that ranks can do", [&](Plan &p) { // calls do not add to what is there
+  expect("is not a supported collective", [&](Plan &p) { // calls do not add to what is there
     make(p, plan::CollectiveKind::reduce_scatter, 1, 2);
     p.functions[1]->calls[0]->exchange->accumulate = true;
   });
@@ -328,7 +334,7 @@ TEST(Plan, StagesMustMeet) {
   expectStages("stage 1 waits forever at action 'reduce'", [](Plan &, StepT &receive, StepT &reduce) {
     std::swap(receive, reduce); // each waits for the other
   });
-  expectStages("action 'reduce' leaves the arena",
+  expectStages("action 'reduce' is not within the arena",
                [](Plan &, StepT &, StepT &reduce) { reduce.action.AsExchange()->chunk = 4000; });
   expectStages("stage 0 waits forever at action 'reduce'", [](Plan &, StepT &, StepT &reduce) {
     reduce.action.AsExchange()->kind = plan::CollectiveKind::all_reduce_max;
@@ -337,7 +343,7 @@ TEST(Plan, StagesMustMeet) {
                [](Plan &, StepT &, StepT &reduce) { reduce.stream = plan::Stream::reduce; });
   expectStages("action 'reduce' is on stream 7 of 7",
                [](Plan &, StepT &, StepT &reduce) { reduce.stream = (plan::Stream)7; });
-  expectStages("and comes after number 1000", [](Plan &, StepT &, StepT &reduce) { reduce.after = {1000}; });
+  expectStages("but comes after number 1000", [](Plan &, StepT &, StepT &reduce) { reduce.after = {1000}; });
   expectStages("action 'update' runs a function beside the computations", [](Plan &p, StepT &, StepT &) {
     for (auto &step : p.programs[0]->steps)
       step->stream = plan::Stream::gather;
@@ -357,7 +363,7 @@ TEST(Plan, StagesMustMeet) {
   });
   expectStages("action 'receive' is between stage 1 and stage 1 of 2",
                [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });
-  expectStages("is of a group in which stage 1 has no part",
+  expectStages("has a group that does not include stage 1",
                [](Plan &p, StepT &, StepT &) { p.rank_groups[1]->stages = {0}; });
   expectStages("action 'gather w' gathers or scatters over several stages", [](Plan &p, StepT &, StepT &) {
     for (auto &program : p.programs)

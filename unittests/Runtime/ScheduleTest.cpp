@@ -25,9 +25,8 @@ TEST(Schedule, ItsNumbersAreThoseThatItsTypeTakes) {
   using enum ScheduleType;
   EXPECT_EQ(complaintAfter(with(Cosine, {{ScheduleKey::Steps, 10}, {ScheduleKey::MinLr, 0.1}})), "");
   expect("a schedule of learning rates of an unknown type, 15", with((ScheduleType)15, {}));
-  expect("a schedule linear with key 6, which it does not take, or takes once",
-         with(Linear, {{ScheduleKey::Power, 2}}));
-  expect("a schedule linear with key 0, which it does not take, or takes once",
+  expect("a schedule linear with key 6, which is unknown to it or repeated", with(Linear, {{ScheduleKey::Power, 2}}));
+  expect("a schedule linear with key 0, which is unknown to it or repeated",
          with(Linear, {{ScheduleKey::Warmup, 2}, {ScheduleKey::Warmup, 3}}));
   expect("a schedule linear whose warmup is 0.5", with(Linear, {{ScheduleKey::Warmup, 0.5}}));
   expect("a schedule linear whose steps is 0", with(Linear, {{ScheduleKey::Steps, 0}}));

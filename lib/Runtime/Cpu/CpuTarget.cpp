@@ -29,13 +29,13 @@ std::string describeProcessors(const Plan &plan) {
 /// case: beyond our levels is AMX, whose kernels want scratch and permissions of their own.
 std::unique_ptr<Machine> prepareProcessor(const Plan &plan, const HostShare &, const LibraryOptions &libraries) {
   if (!libraries.tunedName.empty())
-    throw Rejected("error: --tuned is for GPUs: of products on processors there is nothing to choose");
+    throw Rejected("error: --tuned is for GPUs: products on CPUs have only one algorithm");
   if (libraries.registersMemory)
-    throw Rejected("error: --register-buffers is for GPUs: what processors exchange does not go through NCCL");
+    throw Rejected("error: --register-buffers is for GPUs: CPUs do not exchange data through NCCL");
   auto level = (CpuLevel)plan.cpu;
   if (std::vector<std::string> missing = findMissingFeatures(level); !missing.empty())
-    throw Rejected(fmt::format("error: this program is made for {} processors, this one lacks {}: compile it with "
-                               "--cpu {}, or --cpu native on this machine",
+    throw Rejected(fmt::format("error: this program is compiled for {} processors, but this one lacks {}: compile it "
+                               "with --cpu {}, or with --cpu native on this machine",
                                nameOf(level), fmt::join(missing, ", "), nameOf(findHostLevel())));
   limitLibraries(libraries.native ? findHostLevel() : level);
   return nullptr;

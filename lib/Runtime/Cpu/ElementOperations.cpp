@@ -98,12 +98,12 @@ CombineRange findCombination(Combine how, plan::Element element, plan::Element w
       return sumCrossing<fromBf16, toBf16>;
     if (isFloat && wire == plan::Element::F16)
       return sumCrossing<fromHalf, toHalf>;
-    throw std::invalid_argument("elements of this type cannot cross as others");
+    throw std::invalid_argument("elements of this type cannot be exchanged as another type");
   }
   const auto &row = operations[(size_t)element];
   CombineRange found = how == Combine::Sum ? row.sum : row.largest;
   if (!found)
-    throw std::invalid_argument("elements of this type have no sum");
+    throw std::invalid_argument("elements of this type cannot be summed");
   return found;
 }
 
@@ -119,7 +119,7 @@ ConvertRange findConversion(plan::Element element, plan::Element other) {
   for (const auto &row : rows)
     if (row.element == element && row.other == other)
       return row.convert;
-  throw std::invalid_argument("elements of this type cannot cross as others");
+  throw std::invalid_argument("elements of this type cannot be exchanged as another type");
 }
 
 } // namespace xlc::runtime

@@ -67,7 +67,7 @@ void Kernels::prepare(const plan::CallT &call) {
     ContractShape shape = shapeOf(*contract);
     if (shape.epilogue.hasBeside())
       throw Rejected(
-          fmt::format("error: call '{}': a program for CPUs adds a bias to a product, and no more", call.name));
+          fmt::format("error: call '{}': a program for CPUs supports no epilogue of a product but a bias", call.name));
     int64_t room = (int64_t)call.workspace_bytes;
     if (call.accumulate[0] != plan::Accumulate::Always && !ready.write)
       ready.write.emplace(shape, pool.size(), false, true, room);
@@ -99,10 +99,9 @@ void Kernels::prepare(const plan::CallT &call) {
     ready.code = codes[kernel.code], ready.extent = kernel.extent, ready.grain = kernel.grain;
   }
   if (workspace > (int64_t)call.workspace_bytes || (workspace > 0 && call.workspace.empty()))
-    throw Rejected(fmt::format(
-        "error: call '{}' needs {} bytes of workspace with this machine's libraries, the plan has {}: compile the "
-        "program with these libraries",
-        call.name, workspace, call.workspace_bytes));
+    throw Rejected(fmt::format("error: call '{}' needs {} bytes of workspace with this machine's libraries, but the "
+                               "plan has {}: compile the program with these libraries",
+                               call.name, workspace, call.workspace_bytes));
 }
 
 void Kernels::run(const plan::CallT &call, const CallOperands &given) {

@@ -84,10 +84,9 @@ void *openIn(const std::string &folder) {
 }
 
 [[noreturn]] void reject(const std::string &why) {
-  throw Rejected(
-      fmt::format("error: oneDNN cannot be opened: {}: install it (Debian: libdnnl2), or compile the program "
-                  "with --bundle where it is",
-                  why));
+  throw Rejected(fmt::format("error: oneDNN cannot be opened: {}: install it (Debian: libdnnl2), or compile the "
+                             "program with --bundle on a machine that has it",
+                             why));
 }
 
 void open() {

@@ -35,9 +35,9 @@ Combiner::Combiner(const Driver &driver, const Plan &plan, uint32_t stage, Libra
 }
 
 void Combiner::combine(const Combination &what, Stream stream) const {
-  assert(what.copies.empty() && "ranks with GPUs do not reach each other's memory");
+  assert(what.copies.empty() && "ranks with GPUs cannot access each other's memory");
   if (what.sources.size() > (size_t)CombineParameters::mostSources)
-    throw DeviceFailure(fmt::format("{} ranks are more than a GPU sums in their order, which are {}",
+    throw DeviceFailure(fmt::format("{} ranks are too many for a sum in the order of ranks on a GPU; the limit is {}",
                                     what.sources.size(), CombineParameters::mostSources));
   CombineParameters given{(int64_t)what.first,
                           (int64_t)what.step,

@@ -54,15 +54,15 @@ int versionOf(const Driver &driver) {
 
 void checkDriver(int version) {
   if (version < oldestDriver)
-    throw Rejected(fmt::format("error: the driver of this machine is of CUDA {}.{}, the program needs one of "
-                               "CUDA {}.{} or later",
-                               version / 1000, version % 1000 / 10, oldestDriver / 1000, oldestDriver % 1000 / 10));
+    throw Rejected(
+        fmt::format("error: the driver of this machine supports CUDA {}.{}, but the program needs CUDA {}.{} or later",
+                    version / 1000, version % 1000 / 10, oldestDriver / 1000, oldestDriver % 1000 / 10));
 }
 
 /// PTX is for all chips from 8.0 on.
 void checkDevice(const Driver &driver, Ordinal device) {
   if (int capability = capabilityOf(driver, device); capability < oldestCapability)
-    throw Rejected(fmt::format("error: {} has compute capability {}.{}, the program needs {}.{} or later",
+    throw Rejected(fmt::format("error: {} has compute capability {}.{}, but the program needs {}.{} or later",
                                nameOf(driver, device), capability / 10, capability % 10, oldestCapability / 10,
                                oldestCapability % 10));
 }
@@ -77,7 +77,7 @@ int firstDevice(const Driver &driver, const Plan &plan, const HostShare &ranks) 
   if (count == 1 && ranks.count == 1)
     return 0;
   std::string where = ranks.onHost < all ? fmt::format(", of which {} are on this host", ranks.onHost) : "";
-  throw Rejected(fmt::format("error: the program has {} rank{}{}, and {} GPU{} visible (CUDA_VISIBLE_DEVICES)", all,
+  throw Rejected(fmt::format("error: the program has {} rank{}{}, but {} GPU{} visible (CUDA_VISIBLE_DEVICES)", all,
                              all == 1 ? "" : "s", where, count, count == 1 ? " is" : "s are"));
 }
 
@@ -99,7 +99,7 @@ void openFusing(Libraries &libraries, const Plan &plan, const std::string &folde
       throw;
     std::string_view why(problem.what());
     why.remove_prefix(std::string_view("error: ").size());
-    std::fputs(fmt::format("note: convolutions are products, image by image: {}\n", why).c_str(), stderr);
+    std::fputs(fmt::format("note: convolutions are computed as products, image by image: {}\n", why).c_str(), stderr);
   }
 }
 
@@ -110,7 +110,7 @@ void checkMemory(const Driver &driver, Ordinal device, uint64_t needed, const ch
   driver.check(driver.getMemory(&free, &total), "cuMemGetInfo");
   if (free < needed)
     throw Rejected(
-        fmt::format("error: {} {} bytes of the GPU's memory, {} of {} bytes are free", who, needed, free, total));
+        fmt::format("error: {} {} bytes of the GPU's memory, but {} of {} bytes are free", who, needed, free, total));
 }
 
 /// Kernels are there before the first step: a rank that loads one then may wait for another one that waits for it. By itself a rank may
@@ -140,9 +140,10 @@ std::unique_ptr<CudaMachine> openMachine(const Plan &plan, const LibraryOptions 
 
 void checkDeterminism(const Plan &plan, const char *option) {
   if (plan.deterministic)
-    throw Rejected(fmt::format("error: {} lets times decide about algorithms, and the program is one with `runtime: "
-                               "{{deterministic: true}}`, where they are the library's own: leave one of the two out",
-                               option));
+    throw Rejected(
+        fmt::format("error: {} selects algorithms by their time, but the program has `runtime: {{deterministic: "
+                    "true}}`, which always uses the library's choice: use only one of the two",
+                    option));
 }
 
 /// Has the products of this process's ranks take what was timed.
@@ -176,7 +177,7 @@ std::unique_ptr<Machine> prepareGpus(const Plan &plan, const HostShare &ranks, c
       useTuning(*machine, plan, ranks, given);
     if (rankCount(plan) == 1) {
       if (given.registersMemory)
-        throw Rejected("error: --register-buffers is for programs of several ranks, and this one has one");
+        throw Rejected("error: --register-buffers is for programs of several ranks, but this one has one rank");
       return machine;
     }
     setNccl(ranks.first, ranks.count, given.sharesDevice);
@@ -229,10 +230,10 @@ bool timeProducts(const Driver &driver, Ordinal ordinal, CudaDevice &device,
     best += tuned.taken, first += tuned.first, others += tuned.taken < tuned.first;
     tuning.products.insert({text, std::move(tuned)});
   }
-  sayLine(
-      fmt::format("{} product{} on {}, cuBLASLt {}; {} of them take another algorithm than the library's first choice: "
-                  "{:.3f} ms for one of each, not {:.3f}\n",
-                  products.size(), products.size() == 1 ? "" : "s", tuning.gpu, tuning.library, others, best, first));
+  sayLine(fmt::format("{} product{} on {}, cuBLASLt {}; {} of them use another algorithm than the library's first "
+                      "choice: {:.3f} ms for one of each, not {:.3f}\n",
+                      products.size(), products.size() == 1 ? "" : "s", tuning.gpu, tuning.library, others, best,
+                      first));
   return true;
 }
 

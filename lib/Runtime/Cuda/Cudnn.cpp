@@ -25,8 +25,8 @@ Library::Library(const OpenedLibrary &library) {
   library.find(execute, "cudnnBackendExecute");
   number = getVersion();
   if (number < oldestVersion)
-    throw Rejected(fmt::format("error: cuDNN is version {} in {}, and programs need 9.6: {}", version(), library.path(),
-                               cudnnLibrary.howToGet));
+    throw Rejected(fmt::format("error: cuDNN is version {} in {}, but programs need 9.6 or later: {}", version(),
+                               library.path(), cudnnLibrary.howToGet));
 }
 
 void Library::requireRightAttention(const OpenedLibrary &library) const {

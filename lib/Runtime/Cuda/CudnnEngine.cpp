@@ -17,7 +17,7 @@ OwnedDescriptor Descriptors::make(Kind kind) const {
 }
 
 std::optional<std::string> Engine::choose(Descriptor graph, int64_t mostWorkspace, Engines engines) {
-  std::string why = "it knows none";
+  std::string why = "no kernel is known";
   for (HeuristicsMode mode : {HeuristicsMode::Best, HeuristicsMode::Fallback})
     for (OwnedDescriptor &engine : find(graph, mode))
       if (isTaken(engine.get(), engines) && tryToPlan(engine.get(), mostWorkspace, why)) {
@@ -86,7 +86,7 @@ bool Engine::tryToPlan(Descriptor configuration, int64_t mostWorkspace, std::str
       descriptors.library.getAttribute(made.get(), Attribute::PlanWorkspace, Type::Int64, 1, &count, &bytes),
       "cudnnBackendGetAttribute");
   if (bytes > mostWorkspace) {
-    why = fmt::format("it wants {} bytes of workspace, and the plan has {}", bytes, mostWorkspace);
+    why = fmt::format("its workspace is {} bytes, but the plan has {}", bytes, mostWorkspace);
     return false;
   }
   chosen = std::move(made);

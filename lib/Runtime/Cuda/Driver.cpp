@@ -80,7 +80,7 @@ void Driver::launchBlocks(Function kernel, int64_t blocks, unsigned threads, voi
   if (blocks == 0)
     return;
   if (blocks > INT32_MAX)
-    throw DeviceFailure(fmt::format("{} blocks are more than a GPU takes", blocks));
+    throw DeviceFailure(fmt::format("{} blocks are too many for a GPU", blocks));
   check(launch(kernel, (unsigned)blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr), "cuLaunchKernel");
 }
 

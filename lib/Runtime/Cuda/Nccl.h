@@ -45,7 +45,7 @@ struct Config {
   int sharesWithParent = INT_MIN; ///< what a communicator that is split off has on the device
   int trafficClass = INT_MIN;
 };
-static_assert(std::has_unique_object_representations_v<Config>, "the library reads bytes that nobody has set");
+static_assert(std::has_unique_object_representations_v<Config>, "the library reads bytes that are not initialized");
 
 constexpr int oldestVersion = 22600; ///< 2.26.0, the first that keeps calls of several communicators in one order
 constexpr int noColour = -1;

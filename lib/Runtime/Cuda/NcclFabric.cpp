@@ -82,7 +82,7 @@ void NcclFabric::checkOwnGpus() const {
     for (uint64_t first = 0; first < second; ++first)
       if (commons.at(gpus, first) == commons.at(gpus, second))
         throw Rejected(fmt::format(
-            "error: ranks {} and {} have the same GPU: each needs its own (CUDA_VISIBLE_DEVICES)", first, second));
+            "error: ranks {} and {} have the same GPU: each rank needs its own (CUDA_VISIBLE_DEVICES)", first, second));
 }
 
 void NcclFabric::exchange(const Exchange &exchange, const Participant &self) {

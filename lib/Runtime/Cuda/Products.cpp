@@ -137,7 +137,7 @@ private:
 
   Stored require(std::optional<Stored> stored, const char *name) const {
     if (!stored)
-      refuse(fmt::format("cuBLASLt multiplies matrices with a stride of 1, and '{}' has none", name));
+      refuse(fmt::format("cuBLASLt multiplies matrices with a stride of 1, but '{}' has none", name));
     return *stored;
   }
 
@@ -149,7 +149,7 @@ private:
     result = require(findStored(shape.m, shape.n, shape.yM, shape.yN), "y");
     bool wantsRows = shape.epilogue.bias || shape.epilogue.hasBeside();
     if (wantsRows && !hasRows)
-      refuse("cuBLASLt has epilogues along the rows of a result, and this one is column-major");
+      refuse("cuBLASLt has epilogues along the rows of a result, but this one is column-major");
     product.isSwapped = result.isTransposed || wantsRows;
     if (product.isSwapped && !result.isTransposed) // a vector, which lies either way
       result = {true, shape.n, shape.m, shape.m == 1 ? shape.n : shape.yM};

@@ -52,7 +52,7 @@ void StepGraph::capture(Address to, const void *from, uint64_t bytes) {
     copies.push_back({to, 0, (char *)pinned.get() + used});
   }
   if (used + bytes > most)
-    throw std::logic_error("more is written in a step than in those before");
+    throw std::logic_error("a step writes more bytes than the steps before it");
   std::memcpy(copies.back().kept + copies.back().bytes, from, bytes);
   copies.back().bytes += bytes, used += bytes;
 }
@@ -68,7 +68,7 @@ void StepGraph::endWrites(Stream stream) {
 void StepGraph::fill(Address to, const void *from, uint64_t bytes) {
   bool fits = next < copies.size() && copies[next].to + written == to && written + bytes <= copies[next].bytes;
   if (!fits)
-    throw std::logic_error("a step writes elsewhere than its graph");
+    throw std::logic_error("a step writes to other addresses than its graph");
   std::memcpy(copies[next].kept + written, from, bytes);
   written += bytes;
   if (written == copies[next].bytes)
@@ -77,7 +77,7 @@ void StepGraph::fill(Address to, const void *from, uint64_t bytes) {
 
 void StepGraph::launch(Stream stream) {
   if (next < copies.size())
-    throw std::logic_error("a step writes less than its graph");
+    throw std::logic_error("a step writes fewer bytes than its graph");
   driver.check(driver.launchGraph(graph.get(), stream), "cuGraphLaunch");
   driver.check(driver.record(over.get(), stream), "cuEventRecord");
   next = 0;

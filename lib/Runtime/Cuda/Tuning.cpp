@@ -91,7 +91,7 @@ Tuning Tuning::read(const std::string &name, const std::string &text) {
   const std::string *gpu = findText(whole, "gpu"), *library = findText(whole, "cublaslt");
   auto products = whole.is_object() ? whole.find("products") : whole.end();
   if (!gpu || !library || products == whole.end() || !products->is_array())
-    made.reject("this is no file that --tune has written: it has no 'gpu', 'cublaslt' and 'products'");
+    made.reject("not a tuning file: it has no 'gpu', 'cublaslt' and 'products'");
   made.gpu = *gpu, made.library = *library;
   for (const Json &each : *products) {
     const std::string *product = findText(each, "product"), *algorithm = findText(each, "algorithm");
@@ -115,24 +115,24 @@ std::string Tuning::write() const {
 
 void Tuning::check(const std::string &here, const std::string &version) const {
   if (gpu != here || library != version)
-    reject(fmt::format("it is for {} and cuBLASLt {}, and this is {} with cuBLASLt {}: make one here with --tune", gpu,
-                       library, here, version));
+    reject(fmt::format(
+        "it is for {} and cuBLASLt {}, but this machine has {} and cuBLASLt {}: create one here with --tune", gpu,
+        library, here, version));
 }
 
 void Tuning::apply(const std::string &call, Product &product) const {
   auto found = products.find(product.description());
   if (found == products.end())
-    reject(fmt::format(
-        "it has nothing about the product of call '{}', {}: it was made by another program, or before this one was "
-        "compiled; make one with --tune",
-        call, product.description()));
+    reject(fmt::format("it has no entry for the product of call '{}', {}: it was created by another program, or before "
+                       "this one was compiled; create one with --tune",
+                       call, product.description()));
   const std::vector<cublaslt::Choice> &offered = product.algorithms();
   for (size_t i = 0; i < offered.size(); ++i)
     if (recordOf(offered[i].algorithm) == found->second.algorithm)
       return product.take(i);
   std::optional<cublaslt::Algorithm> written = algorithmOf(found->second.algorithm);
   if (!written || !product.restore(*written))
-    reject(fmt::format("cuBLASLt {} does not take the algorithm that it has for call '{}', {}: make one with --tune",
+    reject(fmt::format("cuBLASLt {} does not accept its algorithm for call '{}', {}: create a tuning file with --tune",
                        library, call, product.description()));
 }
 

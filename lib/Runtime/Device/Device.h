@@ -48,7 +48,7 @@ public:
   virtual DeviceMemory allocate(uint64_t bytes) = 0;
   /// The same at the given address, where processes share it: of targets whose devices are the host's.
   virtual DeviceMemory allocateAt(const SharedPlace &, uint64_t) {
-    throw std::logic_error("the memory of this device is its own");
+    throw std::logic_error("the memory of this device is not shared");
   }
 
   /// Makes a call ready, before the first step: nothing is allocated in a step. Throws Rejected where the plan does not

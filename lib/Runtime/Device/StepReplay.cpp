@@ -42,7 +42,7 @@ void Executor::captureStep() {
   } catch (const ExchangeFailure &failure) {
     device.cancelCapture();
     throw ExchangeFailure(
-        fmt::format("{}, while the step is captured as a CUDA graph (--graph off does without)", failure.what()));
+        fmt::format("{}, while the step is captured as a CUDA graph (--graph off disables this)", failure.what()));
   } catch (const DeviceFailure &failure) {
     device.cancelCapture();
     if (job.captureFailed->exchange(1) == 0)

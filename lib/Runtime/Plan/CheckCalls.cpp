@@ -52,7 +52,7 @@ void CallChecker::checkKernels() {
     if (const plan::ContractT *c = kernel->library.AsContract())
       checkContract(*c, kernel->name);
     if (const plan::AttentionT *a = kernel->library.AsAttention()) {
-      require(hasProducts(a->element), "attention '{}' is of elements that have none", kernel->name);
+      require(hasProducts(a->element), "attention '{}' has an unsupported element type", kernel->name);
       require(a->groups >= 1 && a->heads >= 1 && a->heads % a->groups == 0 && a->queries >= 1 && a->keys >= 1 &&
                   a->d >= 1 && a->e >= 1 && a->q && a->k && a->v && a->out &&
                   (!a->backward || (a->dout && a->dq && a->dk && a->dv)) &&
@@ -73,16 +73,16 @@ void CallChecker::checkKernels() {
 void CallChecker::checkContract(const plan::ContractT &c, const std::string &name) {
   require(c.m >= 1 && c.n >= 1 && c.k >= 1, "contraction '{}' is empty", name);
   bool areGood = hasProducts(c.operands) && (c.result == plan::Element::F32 || c.result == c.operands);
-  require(areGood, "contraction '{}' is of elements that have no products", name);
+  require(areGood, "contraction '{}' has an unsupported element type", name);
   bool hasBeside = c.residual || c.activation != plan::Activation::None;
   require(!hasBeside || (c.operands != plan::Element::F32 && c.batch.empty()),
-          "contraction '{}' has an epilogue that there is for one product of sixteen bits", name);
+          "contraction '{}' has an epilogue that requires a single product of 16-bit elements", name);
   bool hasEpilogue = c.bias || c.residual || c.activation != plan::Activation::None;
   require(!hasEpilogue || c.operands == c.result, "contraction '{}' has an epilogue of another type than its operands",
           name);
   require(c.activation <= plan::Activation::GeluBackward && !(c.residual && c.activation != plan::Activation::None) &&
               !(c.bias && c.activation == plan::Activation::GeluBackward),
-          "contraction '{}' has an epilogue that there is not", name);
+          "contraction '{}' has an unknown epilogue", name);
 }
 
 void CallChecker::checkFunctions() {
@@ -129,7 +129,7 @@ void CallChecker::checkExchange(const plan::CallT &call, const std::string &what
   if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX || !isMade ||
       exchange.accumulate || call.ins.size() != 1 || call.outs.size() != 1 || call.in_bytes.size() != 1 ||
       call.out_bytes.size() != 1)
-    return require(false, "{} is no collective that ranks can do", what);
+    return require(false, "{} is not a supported collective", what);
   require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
           what);
   auto [src, dst] = bytesOfExchange(plan, exchange);
@@ -171,7 +171,7 @@ void CallChecker::covers(const plan::CallT &call, uint64_t bytes, Quantity eleme
 void CallChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel) {
   auto expect = [&](size_t ins, size_t outs) {
     bool good = call.ins.size() == ins && call.outs.size() == outs;
-    require(good, "call '{}' has {} ins and {} outs, '{}' takes {} and {}", call.name, call.ins.size(),
+    require(good, "call '{}' has {} ins and {} outs, but '{}' takes {} and {}", call.name, call.ins.size(),
             call.outs.size(), kernel.name, ins, outs);
     return good;
   };
@@ -210,8 +210,7 @@ void CallChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
       heads(call.out_bytes[2], *a->dv, a->keys, a->groups, a->e);
     }
     for (plan::Accumulate accumulate : call.accumulate)
-      require(accumulate == plan::Accumulate::Never, "call '{}': attention writes its results, it cannot add",
-              call.name);
+      require(accumulate == plan::Accumulate::Never, "call '{}': attention cannot add to its results", call.name);
   } else if (const plan::ScatterAddT *s = kernel.library.AsScatterAdd()) {
     if (expect(2, 1))
       checkScatterCall(call, *s);
@@ -234,16 +233,16 @@ void CallChecker::checkContractCall(const plan::CallT &call, const plan::Contrac
   if (c.bias)
     covers(call, call.in_bytes[2], c.n, c.result);
   bool adds = std::ranges::any_of(call.accumulate, [](auto how) { return how != plan::Accumulate::Never; });
-  require(c.result == plan::Element::F32 || !adds, "call '{}' adds to sixteen bits, which would be rounded each time",
-          call.name);
+  require(c.result == plan::Element::F32 || !adds,
+          "call '{}' adds to 16-bit elements, which would be rounded each time", call.name);
 }
 
 void CallChecker::checkScatterIntoCall(const plan::CallT &call, const plan::ScatterIntoT &s) {
-  require(isInteger(s.index), "call '{}' has indices that are no integers", call.name);
+  require(isInteger(s.index), "call '{}' has indices that are not integers", call.name);
   require(s.distinct > 0, "call '{}' has no indices", call.name);
   require(s.element == plan::Element::F32 || isInteger(s.element), "call '{}' cannot scatter elements of this type",
           call.name);
-  require(s.kind <= plan::ScatterKind::MAX, "call '{}' scatters in a way that is none", call.name);
+  require(s.kind <= plan::ScatterKind::MAX, "call '{}' scatters in an unknown way", call.name);
   require(call.accumulate[0] == plan::Accumulate::Never, "call '{}': a scatter into a base cannot add", call.name);
   Quantity whole = (Quantity)s.outer * s.rows * s.width;
   covers(call, call.in_bytes[0], whole, s.element);
@@ -254,7 +253,7 @@ void CallChecker::checkScatterIntoCall(const plan::CallT &call, const plan::Scat
 
 /// Its operands are contiguous, so their sizes say all.
 void CallChecker::checkScatterCall(const plan::CallT &call, const plan::ScatterAddT &s) {
-  require(isInteger(s.index), "call '{}' has indices that are no integers", call.name);
+  require(isInteger(s.index), "call '{}' has indices that are not integers", call.name);
   require(s.distinct > 0, "call '{}' has no indices", call.name);
   covers(call, call.in_bytes[0], (Quantity)s.distinct * s.indices * (s.per_element ? s.width : 1), s.index);
   covers(call, call.in_bytes[1], (Quantity)s.outer * s.indices * s.width, plan::Element::F32);

@@ -13,8 +13,8 @@ void ProgramChecker::checkPlace(const plan::Place *place, Quantity bytes, const 
     return require(false, "{} has no place", what);
   for (Quantity shard : {(Quantity)0, (Quantity)plan.mesh->shards() - 1})
     require(isInArena((Quantity)place->offset() + shard * place->stride() + from, bytes),
-            "{} leaves the arena of {} bytes", what, program.arena);
-  require(place->buffer() < program.buffers.size(), "{} names buffer {} of {}", what, place->buffer(),
+            "{} is not within the arena of {} bytes", what, program.arena);
+  require(place->buffer() < program.buffers.size(), "{} refers to buffer {} of {}", what, place->buffer(),
           program.buffers.size());
 }
 
@@ -58,7 +58,8 @@ static uint64_t countElements(const Plan &plan, const plan::StateT &state) {
 
 void ProgramChecker::checkStorage() {
   for (const auto &buffer : program.buffers)
-    require(isInArena((Quantity)buffer->offset, (Quantity)buffer->size), "buffer '{}' leaves the arena", buffer->name);
+    require(isInArena((Quantity)buffer->offset, (Quantity)buffer->size), "buffer '{}' is not within the arena",
+            buffer->name);
   for (const auto &home : program.states) {
     if (home->state >= plan.states.size()) {
       require(false, "stage {} holds state {} of {}", stage, home->state, plan.states.size());
@@ -83,8 +84,8 @@ void ProgramChecker::checkActions() {
   };
   bool hasNorm = find(program, plan::StateKind::Result, kNormResult);
   require(find(program, plan::StateKind::Counter, kAppliedCounter) == hasNorm, "stage {} {}", stage,
-          hasNorm ? "has a gradient norm, and does not say whether a step is applied"
-                  : "says whether a step is applied, and has no gradient norm");
+          hasNorm ? "has a gradient norm, but not the number that tells whether a step is applied"
+                  : "has the number that tells whether a step is applied, but no gradient norm");
   bool trains = program.purpose == plan::Purpose::train;
   bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(), [&](const auto &each) {
     auto has = [&](std::string_view name) { return find(*each, plan::StateKind::Result, name); };
@@ -97,18 +98,18 @@ void ProgramChecker::checkActions() {
 void ProgramChecker::checkCollective(uint32_t group, const std::string &what) {
   if (group >= plan.rank_groups.size())
     return require(false, "{} is of group {} of {}", what, group, plan.rank_groups.size());
-  require(takesPart(*plan.rank_groups[group], stage), "{} is of a group in which stage {} has no part", what, stage);
+  require(takesPart(*plan.rank_groups[group], stage), "{} has a group that does not include stage {}", what, stage);
 }
 
 /// A collective between places.
 void ProgramChecker::checkExchange(const plan::ExchangeT &exchange, const std::string &what) {
   checkCollective(exchange.group, what);
-  require(hasSum(exchange.element), "{} is of elements without a sum", what);
+  require(hasSum(exchange.element), "{} has elements that cannot be summed", what);
   bool sums =
       exchange.kind == plan::CollectiveKind::all_reduce || exchange.kind == plan::CollectiveKind::reduce_scatter;
   require(!exchange.wire || (sums && exchange.element == plan::Element::F32 && isNarrow(*exchange.wire)),
-          "{} is of elements that cannot cross as others", what);
-  require(exchange.kind <= plan::CollectiveKind::MAX, "{} is no collective that ranks can do", what);
+          "{} has elements that cannot be exchanged as another type", what);
+  require(exchange.kind <= plan::CollectiveKind::MAX, "{} is not a supported collective", what);
   if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX)
     return;
   auto [src, dst] = bytesOfExchange(plan, exchange);
@@ -141,7 +142,7 @@ void ProgramChecker::checkBegin(const plan::BeginT &begin, const std::string &wh
     checkPlace(&number.place(), (Quantity)bytesOf(row.type), what);
   }
   require(scales == (plan.loss_scale ? 1 : 0), "{} {}", what,
-          plan.loss_scale ? "has no place for the loss scale" : "has a place for a loss scale that there is not");
+          plan.loss_scale ? "has no place for the loss scale" : "has a place for a loss scale, but the plan has none");
 }
 
 void ProgramChecker::checkStep(const plan::StepT &step) {
@@ -182,7 +183,7 @@ void ProgramChecker::checkStream(const plan::StepT &step, size_t index) {
       require(!call->exchange, "action '{}', call '{}' exchanges something beside the computations", step.label,
               call->name);
   for (uint32_t other : step.after)
-    require(other < index, "action '{}' is number {}, and comes after number {}", step.label, index, other);
+    require(other < index, "action '{}' is number {}, but comes after number {}", step.label, index, other);
 }
 
 void ProgramChecker::checkLoad(const plan::LoadT &load, const std::string &label) {

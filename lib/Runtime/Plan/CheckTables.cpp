@@ -70,7 +70,7 @@ void TableChecker::checkGroup(const plan::RankGroupT &group, size_t number) {
               (uint64_t)group.digits[i] * group.digits[i + 1] <= stageRanks(plan) && size <= rankCount(plan);
   }
   if (!isSmall || !isOrdered || (!group.stages.empty() && group.stages.back() >= plan.mesh->pp()))
-    return require(false, "group {} is no group of {} ranks", number, rankCount(plan));
+    return require(false, "group {} is not a group of {} ranks", number, rankCount(plan));
   std::vector<bool> isMember(rankCount(plan));
   bool isPartition = true;
   for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
@@ -84,7 +84,7 @@ void TableChecker::checkGroup(const plan::RankGroupT &group, size_t number) {
         isMember[members[i]] = true;
     }
   }
-  require(isPartition, "group {} has ranks twice", number);
+  require(isPartition, "group {} has a rank twice", number);
 }
 
 void TableChecker::checkStorage() {
@@ -120,8 +120,8 @@ void TableChecker::checkInput(const plan::InputT &input) {
   for (uint64_t dim : input.row_shape)
     elements = std::min<Quantity>(elements * dim, limit);
   require(elements < limit, "a row of input '{}' is larger than any arena", input.name);
-  require(input.element <= plan::Element::I1, "input '{}' has a type that no file of data has", input.name);
-  require(!input.has_limit || input.limit >= 1, "input '{}' has ids of a table of {} rows", input.name, input.limit);
+  require(input.element <= plan::Element::I1, "input '{}' has a type that data files do not support", input.name);
+  require(!input.has_limit || input.limit >= 1, "input '{}' has ids for a table of {} rows", input.name, input.limit);
   require(isOfData(input) || (input.element == plan::Element::I64 && input.row_shape.empty()),
           "input '{}' holds numbers of samples and is of element type {}", input.name, (int)input.element);
 }
@@ -147,15 +147,15 @@ void TableChecker::checkOutput(const plan::OutputT &output) {
   require(output.lines >= 1, "output '{}' has no lines", output.name);
   require(!output.name.empty() && output.name.find('/') == std::string::npos && output.name != "." &&
               output.name != "..",
-          "output '{}' has a name that cannot be that of a file", output.name);
+          "output '{}' has a name that is not a valid file name", output.name);
   require(output.element <= plan::Element::MAX && output.element != plan::Element::BF16,
-          "output '{}' has a type that no file of data has", output.name);
+          "output '{}' has a type that data files do not support", output.name);
 }
 
 /// All inputs that read the stream have rows of one length.
 void TableChecker::checkDataset(const plan::DatasetT *dataset) {
   if (!dataset || dataset->inputs.size() != plan.inputs.size())
-    return require(false, "a dataset is not of the {} inputs of the plan", plan.inputs.size());
+    return require(false, "a dataset does not have the {} inputs of the plan", plan.inputs.size());
   const plan::TokenStreamT *stream = dataset->stream.get();
   require(!stream || (!stream->files.empty() && stream->type <= plan::TokenType::MAX),
           "a stream of {} files, with tokens of an unknown type", stream ? stream->files.size() : 0);
@@ -170,7 +170,7 @@ void TableChecker::checkDataset(const plan::DatasetT *dataset) {
     first = first ? first : input;
     require(stream && isInteger(input->element) && input->row_shape.size() == 1 && input->row_shape[0] >= 1 &&
                 input->row_shape == first->row_shape,
-            "input '{}' gets its rows from a stream that cannot give them", input->name);
+            "input '{}' gets its rows from a stream that cannot provide them", input->name);
   }
 }
 
@@ -179,11 +179,11 @@ void TableChecker::checkEvaluation(const plan::EvaluationT &evaluation) {
       std::ranges::all_of(evaluation.metrics, [](const std::string &name) { return findMetric(name).has_value(); });
   require(areKnown && !evaluation.metrics.empty() && evaluation.average.value_or(0) < std::size(kAverages) &&
               evaluation.min_delta >= 0 && std::isfinite(evaluation.min_delta),
-          "an evaluation has {} metrics, of which not all are known, or judges them in an unknown way",
+          "an evaluation of {} metrics has an unknown metric or average, or an invalid min_delta",
           evaluation.metrics.size());
   bool judges = evaluation.keeps_best || evaluation.patience > 0;
   require(!judges || std::ranges::find(evaluation.metrics, evaluation.judged) != evaluation.metrics.end(),
-          "evaluations are judged by '{}', which is none of their metrics", evaluation.judged);
+          "evaluations are compared by '{}', which is not one of their metrics", evaluation.judged);
 }
 
 std::optional<Quantity> TableChecker::pieceElements(const plan::ParameterT &parameter) {
@@ -235,7 +235,7 @@ void TableChecker::checkState(const plan::StateT &state, size_t number) {
     return other->kind == state.kind && other->name == state.name && other->bucket == state.bucket &&
            other->group == state.group && other->site == state.site;
   });
-  require(!isTwice, "state {}, '{}', is there twice", number, state.name);
+  require(!isTwice, "state {}, '{}', occurs twice", number, state.name);
 }
 
 void TableChecker::checkParameter(const plan::ParameterT &parameter) {
@@ -243,11 +243,11 @@ void TableChecker::checkParameter(const plan::ParameterT &parameter) {
     return require(false, "parameter '{}' is in bucket {} of {}", parameter.name, parameter.bucket,
                    plan.buckets.size());
   require((Quantity)parameter.offset + parameter.elements <= (Quantity)plan.buckets[parameter.bucket]->elements,
-          "parameter '{}' leaves its bucket", parameter.name);
+          "parameter '{}' is not within its bucket", parameter.name);
   std::optional<Quantity> elements = pieceElements(parameter);
-  require(elements.has_value(), "parameter '{}' cannot be cut as its layout says", parameter.name);
-  require(!elements || *elements == (Quantity)parameter.elements, "parameter '{}' has {} elements and another shape",
-          parameter.name, parameter.elements);
+  require(elements.has_value(), "parameter '{}' cannot be cut as its layout requires", parameter.name);
+  require(!elements || *elements == (Quantity)parameter.elements,
+          "parameter '{}' has {} elements, which differ from its shape", parameter.name, parameter.elements);
   auto isStored = [&](const auto &each) {
     return std::any_of(each->states.begin(), each->states.end(), [&](const auto &home) {
       return home->state < plan.states.size() && isRead(*plan.states[home->state]) &&

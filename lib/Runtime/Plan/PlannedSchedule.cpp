@@ -58,7 +58,7 @@ void ScheduleChecker::check() {
   std::array<bool, kScheduleKeyCount> isGiven{};
   for (const plan::ScheduleNumber &number : schedule.numbers) {
     if (number.key() >= kScheduleKeyCount || !row.find((ScheduleKey)number.key()) || isGiven[number.key()])
-      return require(false, "a schedule {} with key {}, which it does not take, or takes once", row.name, number.key());
+      return require(false, "a schedule {} with key {}, which is unknown to it or repeated", row.name, number.key());
     isGiven[number.key()] = true;
     const ScheduleKeyRow &key = kScheduleKeys[number.key()];
     require(key.allows(number.value()), "a schedule {} whose {} is {}", row.name, key.name, number.value());

@@ -15,7 +15,7 @@ PlanBytes sealPlan(const uint8_t *begin, uint64_t size) { return {begin, size, X
 
 std::unique_ptr<Plan> readPlan(const PlanBytes &bytes) {
   if (uint64_t found = sealPlan(bytes.begin, bytes.size).checksum; found != bytes.checksum)
-    throw Rejected(fmt::format("error: the plan in this program is damaged: its checksum is {:016x}, and {:016x} was "
+    throw Rejected(fmt::format("error: the plan in this program is damaged: its checksum is {:016x}, but {:016x} was "
                                "written with it; compile or copy the program again",
                                found, bytes.checksum));
   flatbuffers::Verifier verifier(bytes.begin, bytes.size, 64, 100'000'000);
@@ -23,7 +23,7 @@ std::unique_ptr<Plan> readPlan(const PlanBytes &bytes) {
     throw Rejected("error: the plan in this program is damaged");
   std::unique_ptr<Plan> plan = plan::UnPackPlan(bytes.begin);
   if (plan->version != XLC_PLAN_VERSION)
-    throw Rejected(fmt::format("error: the plan in this program has version {}, its runtime knows version {}",
+    throw Rejected(fmt::format("error: the plan in this program has version {}, but its runtime supports version {}",
                                plan->version, (int)XLC_PLAN_VERSION));
   return plan;
 }
