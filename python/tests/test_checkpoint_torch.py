@@ -201,10 +201,10 @@ class Different(Folder):
     def test_another_model(self):
         other = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2))
         before = [p.clone() for p in other.parameters()]
-        self.assert_fails("'0.weight' has shape [4, 3] there, the module needs [5, 3]; '0.bias' has shape [4] there, the module needs [5]; "
+        self.assert_fails("'0.weight' has shape [4, 3] there, but the module needs [5, 3]; '0.bias' has shape [4] there, but the module needs [5]; "
                           "the module has no parameter '1.weight'; and 3 more", xlc_checkpoint.to_torch, self.folder, other)
         self.assertTrue(all(torch.equal(a, b) for a, b in zip(before, other.parameters())))
-        self.assert_fails("step-00000007: is of another model", xlc_checkpoint.from_torch, self.folder / "x", other, self.optimizer, 8,
+        self.assert_fails("step-00000007: belongs to a different model", xlc_checkpoint.from_torch, self.folder / "x", other, self.optimizer, 8,
                           like=self.path)
         larger = torch.nn.Sequential(*self.module, torch.nn.Linear(2, 2))
         self.assert_fails("it has no parameter '2.weight'; it has no parameter '2.bias'", xlc_checkpoint.to_torch, self.path, larger)
@@ -213,9 +213,9 @@ class Different(Folder):
     def test_another_optimizer(self):
         all_of, first = list(self.module.parameters()), list(self.module[0].parameters())
         for other, words in (
-                (torch.optim.SGD(all_of, momentum=0.9), "it is of the optimizer adamw (m, v), PyTorch's is sgd (momentum)"),
+                (torch.optim.SGD(all_of, momentum=0.9), "its optimizer is adamw (m, v), but PyTorch's is sgd (momentum)"),
                 (torch.optim.AdamW(first), "it has states of '1.weight', which PyTorch's optimizer does not train"),
-                (torch.optim.RMSprop(all_of), "no program has the optimizer RMSprop")):
+                (torch.optim.RMSprop(all_of), "programs do not support the optimizer RMSprop")):
             self.assert_fails(words, xlc_checkpoint.to_torch, self.path, self.module, other)
         part = xlc_checkpoint.from_torch(self.folder / "part", self.module, torch.optim.AdamW(first), 1, 8)
         self.assert_fails("it has no states of '1.weight', which PyTorch's optimizer trains; it has no states of '1.bias'",

@@ -65,8 +65,8 @@ class Tokens(Folder):
 
     def test_what_is_wrong_is_said_and_leaves_no_file(self):
         out = self.folder / "train.bin"
-        for name, text, words in [("a.jsonl", "{", "a.jsonl:1: not JSON"), ("b.jsonl", "[1]", "b.jsonl:1: a line is an object"),
-                                  ("c.jsonl", '{"x": 1}', "c.jsonl: record 0: no field 'text', there are x")]:
+        for name, text, words in [("a.jsonl", "{", "a.jsonl:1: not JSON"), ("b.jsonl", "[1]", "b.jsonl:1: a line must be a JSON object"),
+                                  ("c.jsonl", '{"x": 1}', "c.jsonl: record 0: no field 'text'; the fields are x")]:
             code, said = call("tokens", self.write(name, text), "-o", out)
             self.assertEqual(code, 1)
             self.assertIn(words, said)
@@ -74,7 +74,7 @@ class Tokens(Folder):
         self.assertIn("no such file", call("tokens", self.folder / "none", "-o", out)[1])
         code, said = call("tokens", self.write("a.txt", "ab"), "-o", out, "--separator", 256)
         self.assertEqual(code, 1)
-        self.assertIn("a token of 256, and there are 256 words", said)
+        self.assertIn("a token of 256, but tokens must be from 0 to 255", said)
 
     def test_a_long_text_is_read_in_pieces(self):
         path, out = self.write("long.txt", "0123456789abcde\n" * 200000), self.folder / "train.bin"
@@ -109,7 +109,7 @@ class Rows(Folder):
     def test_a_class_is_a_number(self):
         code, said = call("rows", self.write("a.csv", "text,label\na,good\n"), "-o", self.folder, "--label", "label")
         self.assertEqual(code, 1)
-        self.assertIn("record 0: the class is 'good', a whole number is needed", said)
+        self.assertIn("record 0: the class is 'good', but must be an integer", said)
 
     def test_numpy_reads_what_is_written(self):
         with NpyWriter(self.folder / "a.npy", (2,), "u1") as file:

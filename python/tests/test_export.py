@@ -407,10 +407,10 @@ class Refused(Both):
         module = Call(lambda m, x: m.linear(x) * F.dropout(torch.ones(4), 0.5))
         with self.assertRaises(xlc_export.ExportRefused) as raised, warnings.catch_warnings(action="ignore"):
             xlc_export.export(module, (X,), tempfile.mkdtemp() + "/model.onnx", input_names=["input0"], verbose=False)
-        self.assertIn("the module draws random numbers in 1 call, and 0 nodes of the file do", str(raised.exception))
+        self.assertIn("the module draws random numbers in 1 call, but 0 nodes of the file do", str(raised.exception))
 
     def test_numbers(self):
-        self.check("reads a number out of a value that parameters reach (item)", Call(lambda m, x: m.linear(x) * m.linear.bias[0].item()))
+        self.check("reads a number from a value that depends on parameters (item)", Call(lambda m, x: m.linear(x) * m.linear.bias[0].item()))
         self.check("reads a number", Call(lambda m, x: m.linear(x) if m.linear(x).sum() > 0 else x))
 
     def test_in_place(self):

@@ -326,7 +326,7 @@ class Module(References):
         self.assertEqual((document["loss"], document["labels"], said), ("given", "y", []))
         self.assertTrue(torch.equal(tensors["input.y"], y))
         self.assertAlmostEqual(document["forward"]["loss"], tensors["loss"].item(), places=6)
-        with self.assertRaisesRegex(xlc_export.NoReference, "come together"):
+        with self.assertRaisesRegex(xlc_export.NoReference, "must be given together"):
             xlc_export.reference(module, (x,), self.path, loss=F.cross_entropy)
 
     def test_no_values(self):

@@ -41,14 +41,14 @@ class Xlc(unittest.TestCase):
         self.assertEqual(plan.groups[0].memory.total, plan["groups"][0]["memory"]["total"])
         self.assertIn("memory of each of ranks", str(plan))
         self.assertTrue(plan._repr_html_().startswith("<pre>"))
-        with self.assertRaisesRegex(AttributeError, "there is no 'grups', the keys are model, dp"):
+        with self.assertRaisesRegex(AttributeError, "there is no 'grups'; the keys are model, dp"):
             plan.grups  # pylint: disable=pointless-statement
 
     def test_a_spec_is_a_file_a_dict_or_keys(self):
         plans = [xlc.plan(self.model, SPEC), xlc.plan(self.model, **SPEC), xlc.plan(self.model, {"dp": 2}, **{**SPEC, "dp": 2})]
         self.assertEqual(plans[0].to_dict(), plans[1].to_dict())
         self.assertEqual(plans[0].to_dict(), plans[2].to_dict())
-        with self.assertRaisesRegex(TypeError, "a spec that is a file takes no further keys: dp"):
+        with self.assertRaisesRegex(TypeError, "a spec file cannot be combined with keys: dp"):
             xlc.plan(self.model, self.file, dp=2)
 
     def test_a_plan_that_does_not_fit_is_a_result(self):

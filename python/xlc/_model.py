@@ -52,6 +52,6 @@ def spec_words(spec: Spec, keys: Mapping[str, Any]) -> tuple[list[str], str | No
     """
     if isinstance(spec, (str, os.PathLike)):
         if keys:
-            raise TypeError(f"a spec that is a file takes no further keys: {', '.join(keys)}")
+            raise TypeError(f"a spec file cannot be combined with keys: {', '.join(keys)}")
         return ["--spec", os.fspath(spec)], None
     return ["--spec", "-"], json.dumps({**(spec or {}), **keys}, indent=1, default=os.fspath)

@@ -47,7 +47,7 @@ class Run:
     def state_dict(self) -> dict[str, Any]:
         """What was learned, as tensors of PyTorch under the module's names: for `module.load_state_dict`."""
         if self.parameters is None:
-            raise ValueError("the run saved no parameters: save=PATH does")
+            raise ValueError("the run saved no parameters: pass save=PATH")
         return load_safetensors(self.parameters)
 
 

@@ -26,7 +26,7 @@ class Result(Mapping[str, Any]):
 
     def __getattr__(self, key: str) -> Any:
         if key.startswith("_") or key not in self._values:
-            raise AttributeError(f"there is no {key!r}, the keys are {', '.join(self.__dict__.get('_values', ()))}")
+            raise AttributeError(f"there is no {key!r}; the keys are {', '.join(self.__dict__.get('_values', ()))}")
         return self[key]
 
     def __dir__(self) -> list[str]:

@@ -7,7 +7,7 @@ from ._failure import Failure
 try:
     from xxhash import xxh3_64
 except ImportError as problem:
-    raise Failure("xlc_checkpoint verifies checksums by the package xxhash: pip install xxhash") from problem
+    raise Failure("xlc_checkpoint requires the package xxhash to verify checksums: pip install xxhash") from problem
 
 BLOCK = 1 << 20  # bytes of a tensor that have a checksum of their own
 DIGITS = 16

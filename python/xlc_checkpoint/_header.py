@@ -50,7 +50,7 @@ class Header:
             self.metadata = header.pop("__metadata__")
             self.entries = {key: (entry["dtype"], entry["shape"], *entry["data_offsets"]) for key, entry in header.items()}
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise self.damage(f"its header is of no checkpoint: {problem!r}") from problem
+            raise self.damage(f"its header is not that of a checkpoint: {problem!r}") from problem
 
     def damage(self, why):
         return Failure(f"{self.path}: is damaged: {why}")

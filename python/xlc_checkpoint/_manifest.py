@@ -43,22 +43,22 @@ def read_manifest(path):
     try:
         manifest = json.loads(text)
         if manifest["xlc_checkpoint"] != VERSION:
-            raise Failure(f"{path}: is of version {manifest['xlc_checkpoint']}, {VERSION} is read")
+            raise Failure(f"{path}: has version {manifest['xlc_checkpoint']}, but only version {VERSION} is supported")
         check(manifest)
         return manifest
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise Failure(f"{path}: says what no checkpoint has: {problem!r}") from problem
+        raise Failure(f"{path}: is not the manifest of a checkpoint: {problem!r}") from problem
 
 
 def check(manifest):
     """ValueError, KeyError and the like where a manifest cannot be."""
     if model_of(manifest["tensors"]) != manifest["model"]:
-        raise ValueError("its tensors are of another model than it says")
+        raise ValueError("its tensors do not belong to the model that it records")
     names, keys = [file["name"] for file in manifest["files"]], [key_of(tensor) for tensor in manifest["tensors"]]
     if len(set(names)) < len(names) or len(set(keys)) < len(keys):
-        raise ValueError("a file or a tensor is there twice")
+        raise ValueError("a file or a tensor occurs twice")
     if not all(re.fullmatch(r"(parameters|states)-\d{5,9}\.safetensors", name) for name in names):
-        raise ValueError("a name of a file that no checkpoint has")
+        raise ValueError("a file name that no checkpoint has")
     for tensor in manifest["tensors"]:
         if stored_type(tensor["dtype"]) is None:
             raise ValueError(f"'{key_of(tensor)}' has type {tensor['dtype']}")

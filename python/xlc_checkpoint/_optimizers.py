@@ -22,7 +22,7 @@ class Row:
         names = [each.__name__ for each in type(optimizer).__mro__]
         found = next(((kind, states) for name, kind, states in ROWS if name in names), None)
         if not found:
-            raise Failure(f"no program has the optimizer {names[0]}; there are {', '.join(name for name, *_ in ROWS)}")
+            raise Failure(f"programs do not support the optimizer {names[0]}; they support {', '.join(name for name, *_ in ROWS)}")
         self.type, self.states = found
         self.counts = self.type in ("adamw", "adam", "adagrad")
         if self.type == "adam" and all_of(optimizer, "decoupled_weight_decay"):
@@ -33,14 +33,14 @@ class Row:
             elif all_of(optimizer, "nesterov"):
                 self.type = "nesterov"
         if all_of(optimizer, "amsgrad"):
-            raise Failure("no program has amsgrad, whose largest second moments a checkpoint would lose")
+            raise Failure("programs do not support amsgrad: a checkpoint would lose its largest second moments")
 
 
 def all_of(optimizer, option):
     """Whether an option is on; it has to be so in all groups, or in none."""
     values = {bool(group.get(option)) for group in optimizer.param_groups}
     if len(values) > 1:
-        raise Failure(f"groups of the optimizer differ in '{option}', which a program has for all of them")
+        raise Failure(f"groups of the optimizer differ in '{option}', but a program has one value for all groups")
     return values.pop()
 
 
@@ -50,5 +50,5 @@ def applied_steps(optimizer):
     counts = {int(state[STEP]) for state in optimizer.state.values() if STEP in state}
     moved = sorted(counts - {0})
     if len(moved) > 1:
-        raise Failure(f"the optimizer has moved some parameters {moved[0]} times and others {moved[-1]}; a program moves all in each step")
+        raise Failure(f"the optimizer has updated some parameters {moved[0]} times and others {moved[-1]}, but a program updates all in each step")
     return moved[0] if moved else 0 if counts else None

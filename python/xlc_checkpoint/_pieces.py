@@ -16,11 +16,11 @@ class Pieces:
         self.shape, (self.dim, self.outer, self.parts) = shape, cut
         if self.parts == 1:
             if list(cut) != [0, 1, 1]:
-                raise ValueError("a cut that no tensor has")
+                raise ValueError("an invalid cut")
             self.rows, self.run, self.block, self.rest = 1, math.prod(shape), math.prod(shape), 1
             return
         if self.dim >= len(shape) or min(self.outer, self.parts) < 1 or shape[self.dim] % self.outer:
-            raise ValueError("a cut that no tensor has")
+            raise ValueError("an invalid cut")
         self.run = shape[self.dim] // self.outer
         self.block = -(-self.run // self.parts)
         self.rows = self.outer * math.prod(shape[:self.dim])
@@ -36,10 +36,10 @@ class Pieces:
         at = (0, 0)
         for _, index, begin, end in sorted(pieces, key=lambda piece: piece[1:]):
             if (index, begin) != at or not begin < end <= self.elements:
-                raise ValueError("pieces that do not tile it")
+                raise ValueError("pieces that do not tile the tensor")
             at = (index, end) if end < self.elements else (index + 1, 0)
         if self.elements and at != (self.parts, 0):
-            raise ValueError("pieces that do not tile it")
+            raise ValueError("pieces that do not tile the tensor")
 
     def put(self, whole, index, begin, data):
         """Puts elements of piece `index` from `begin` on, a flat array, where they are in the tensor; padding goes nowhere.

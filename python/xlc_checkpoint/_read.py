@@ -72,4 +72,4 @@ def load(folder):
             return Checkpoint(path)
         except Failure as problem:
             reasons.append(str(problem))
-    raise Failure("; ".join([f"{folder}: no checkpoint is there that is whole", *reasons]))
+    raise Failure("; ".join([f"{folder}: has no complete checkpoint", *reasons]))

@@ -73,7 +73,7 @@ def trained_by(optimizer):
 def report(checkpoint, differences):
     if differences:
         more = f"; and {len(differences) - MOST_NAMED} more" if len(differences) > MOST_NAMED else ""
-        raise Failure(f"{checkpoint.folder}: is of another model or optimizer: {'; '.join(differences[:MOST_NAMED])}{more}")
+        raise Failure(f"{checkpoint.folder}: belongs to a different model or optimizer: {'; '.join(differences[:MOST_NAMED])}{more}")
 
 
 def compare(checkpoint, module, targets, strict):
@@ -85,7 +85,7 @@ def compare(checkpoint, module, targets, strict):
             continue
         there.add(id(targets[name]))
         if list(targets[name].shape) != shape:
-            yield f"'{name}' has shape {shape} there, the module needs {list(targets[name].shape)}"
+            yield f"'{name}' has shape {shape} there, but the module needs {list(targets[name].shape)}"
     if strict:
         yield from (f"it has no parameter '{name}'" for name, parameter in module.named_parameters() if id(parameter) not in there)
 
@@ -94,7 +94,7 @@ def compare_optimizer(checkpoint, optimizer, targets):
     """What differs of the optimizer: its type, and whose states there are."""
     row, says = Row(optimizer), checkpoint.manifest["optimizer"]
     if (row.type, sorted(row.states)) != (says["type"], sorted(says["states"])):
-        yield f"it is of the optimizer {describe(says['type'], says['states'])}, PyTorch's is {describe(row.type, row.states)}"
+        yield f"its optimizer is {describe(says['type'], says['states'])}, but PyTorch's is {describe(row.type, row.states)}"
         return
     trained, there = {id(parameter) for parameter in trained_by(optimizer)}, {}
     for tensor in checkpoint.tensors.values():
@@ -129,7 +129,7 @@ def list_tensors(reference, module, optimizer, row, targets):
             tensor = target.new_zeros(target.shape)
         dtype = next((stored for stored, known in TYPES.items() if str(tensor.dtype) == f"torch.{known}"), None)
         if dtype is None:
-            raise Failure(f"'{name}' is of {tensor.dtype}; there are {', '.join(TYPES.values())}")
+            raise Failure(f"'{name}' has type {tensor.dtype}, but must be one of {', '.join(TYPES.values())}")
         yield name, kind, dtype, list(tensor.shape), lambda tensor=tensor: bytes_of(tensor)
 
 
@@ -158,7 +158,7 @@ def count_samples(samples, step, reference):
     if samples is not None:
         return samples
     if not reference or not reference.progress["step"]:
-        raise Failure("how many rows the run has read is not known: samples=STEPS * GLOBAL_BATCH, or like=CHECKPOINT of a run")
+        raise Failure("the number of rows that the run has read is unknown: pass samples=STEPS * GLOBAL_BATCH, or like=CHECKPOINT of a run")
     return reference.progress["samples"] * step // reference.progress["step"]
 
 

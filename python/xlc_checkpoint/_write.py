@@ -46,7 +46,7 @@ def locked(folder):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as problem:
-            raise Failure(f"{folder}: another run writes its checkpoints there") from problem
+            raise Failure(f"{folder}: another run is writing checkpoints to it") from problem
         yield
 
 

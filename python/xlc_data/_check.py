@@ -35,7 +35,8 @@ def check_folder(folder, inputs):
             found.append(f"{path}: elements are '{array.dtype.str}', but input '{name}' is {kind}")
         shape = array.shape[1:]
         if array.ndim == 0 or len(shape) != len(sizes) or any(size not in (None, own) for size, own in zip(sizes, shape)):
-            found.append(f"{path}: the shape is {list(array.shape)}, but input '{name}' needs [rows, {', '.join(str(size or '?') for size in sizes)}]")
+            needed = ", ".join(str(size or "?") for size in sizes)
+            found.append(f"{path}: the shape is {list(array.shape)}, but input '{name}' needs [rows, {needed}]")
         if array.ndim:
             rows[path] = len(array)
     first = next(iter(rows), None)

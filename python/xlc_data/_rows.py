@@ -37,4 +37,4 @@ def class_of(value, where):
     try:
         return int(value)
     except (TypeError, ValueError) as problem:
-        raise Failure(f"{where}: the class is {value!r}, a whole number is needed") from problem
+        raise Failure(f"{where}: the class is {value!r}, but must be an integer") from problem

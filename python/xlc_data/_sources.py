@@ -20,7 +20,7 @@ def read_records(path, columns=None):
     elif path.suffix in (".jsonl", ".json"):
         yield from read_lines(path)
     else:
-        raise Failure(f"{path}: records come from .csv, .jsonl or a folder of the datasets library")
+        raise Failure(f"{path}: is not a .csv file, a .jsonl file or a folder of the datasets library")
 
 
 def read_lines(path):
@@ -33,7 +33,7 @@ def read_lines(path):
             except json.JSONDecodeError as problem:
                 raise Failure(f"{path}:{number}: not JSON: {problem}") from problem
             if not isinstance(record, dict):
-                raise Failure(f"{path}:{number}: a line is an object with fields, this one is not")
+                raise Failure(f"{path}:{number}: a line must be a JSON object")
             yield record
 
 
@@ -41,14 +41,14 @@ def read_dataset(path):
     try:
         import datasets  # pylint: disable=import-outside-toplevel
     except ImportError as problem:
-        raise Failure(f"{path}: a folder is read by the datasets library: pip install datasets") from problem
+        raise Failure(f"{path}: reading a folder requires the datasets library: pip install datasets") from problem
     loaded = datasets.load_from_disk(str(path))
     yield from loaded["train"] if isinstance(loaded, dict) else loaded
 
 
 def field_of(record, name, where):
     if name not in record or record[name] is None:
-        raise Failure(f"{where}: no field '{name}', there are {', '.join(map(str, record))}")
+        raise Failure(f"{where}: no field '{name}'; the fields are {', '.join(map(str, record))}")
     return record[name]
 
 

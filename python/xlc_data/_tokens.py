@@ -25,9 +25,9 @@ class LlmcWriter:
     def write(self, ids):
         array = numpy.asarray(ids, dtype="i8")
         if array.size and (array.min() < 0 or array.max() >= self.words):
-            raise Failure(f"{self.path}: a token of {array.min() if array.min() < 0 else array.max()}, and there are {self.words} words")
+            raise Failure(f"{self.path}: a token of {array.min() if array.min() < 0 else array.max()}, but tokens must be from 0 to {self.words - 1}")
         if self.tokens + array.size > MOST:
-            raise Failure(f"{self.path}: more than {MOST} tokens, which is what a file of llm.c holds: write several")
+            raise Failure(f"{self.path}: more than {MOST} tokens, the limit of llm.c's format: write several files")
         self.file.write(array.astype(self.dtype).tobytes())
         self.tokens += array.size
 

@@ -99,8 +99,8 @@ def _input_names(module, args, kwargs, given):
 def _refuse_names(module, inputs):
     for name, _, ties in _record.parameters(module) + _record.buffers(module):
         for taken in {name, *ties} & set(inputs or ()):
-            raise ExportRefused(f"'{taken}' is the name of an input and of a parameter or buffer: give input_names that "
-                                "are not")
+            raise ExportRefused(f"'{taken}' is the name of an input and of a parameter or buffer: choose other "
+                                "input_names")
 
 
 def _trace_dynamo(module, args, kwargs, opset_version, options):
@@ -185,4 +185,4 @@ def _refuse_changed_buffers(module, changed):
         inner = module.get_submodule(path)
         if not isinstance(inner, norm):
             raise ExportRefused(f"{_refusals.describe(path, inner)} changes its buffer '{leaf}' in forward; a file holds "
-                                "the value that it has now, so that training would go on with it")
+                                "its present value, which training would never change")

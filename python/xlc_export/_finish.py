@@ -53,7 +53,7 @@ def to_initializers(model, values, tensors, is_kept):
     for name, tensor, _ in tensors:
         value = values.get(name) or ir.Value(name=name)
         if name in taken:
-            raise ExportRefused(f"'{name}' is the name of an input and of a parameter or buffer: give input_names that are not")
+            raise ExportRefused(f"'{name}' is the name of an input and of a parameter or buffer: choose other input_names")
         if not value.uses() and not is_kept(name):
             continue
         rename_others(graph, value, name)

@@ -47,9 +47,9 @@ _REFUSED = {
     torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a parameter, which no file can hold: remove it",
     torch.Tensor.backward: "runs a backward pass of its own in forward, which no file can hold",
     torch.autograd.grad: "takes a gradient of its own in forward, which no file can hold",
-    torch.Tensor.detach_: "cuts a value off in place: use detach instead of detach_",
-    torch.Tensor.data.__set__: "sets .data of a tensor in forward, which changes it behind PyTorch's back",
-    F.gumbel_softmax: "draws random numbers and stops a gradient inside of gumbel_softmax, where it is not seen: write it out",
+    torch.Tensor.detach_: "detaches a value in place: use detach instead of detach_",
+    torch.Tensor.data.__set__: "sets .data of a tensor in forward, which PyTorch's graph does not record",
+    F.gumbel_softmax: "draws random numbers and stops a gradient inside of gumbel_softmax, where it is not recorded: write it with torch's functions",
 }
 
 
@@ -91,8 +91,8 @@ class Watch(TorchFunctionMode):
             self.refuse("reads grad_fn of a value, where hooks on gradients are set, which no file can hold: remove it")
         self.draws += _draws.does_draw(func, args, kwargs)
         if func in _READS and self.has_reached((args, kwargs)):
-            self.refuse(f"reads a number out of a value that parameters reach ({_name(func)}): the file would hold that "
-                        "number for ever; compute with the tensor")
+            self.refuse(f"reads a number from a value that depends on parameters ({_name(func)}): the file would hold that "
+                        "number as a constant; compute with the tensor")
         if _is_in_place(func) and isinstance(args[0], torch.Tensor):
             self.check_in_place(func, args[0])
         if func in _DETACHES:
@@ -155,7 +155,7 @@ class Watch(TorchFunctionMode):
         if not smooths and not given["target"].is_floating_point():
             return self.follow(func(*args, **kwargs), func, args, kwargs)
         if not given["target"].is_floating_point() and given["weight"] is not None:
-            self.refuse("has label_smoothing and weights of classes, which the exporter does not know: write the loss out")
+            self.refuse("has label_smoothing and weights of classes, which the exporter does not support: write the loss with torch's functions")
         loss = _rewritten.score_probabilities if given["target"].is_floating_point() else _rewritten.smooth_labels
         return self.follow(loss(given), func, args, kwargs)
 
@@ -268,7 +268,7 @@ def watching(module, marks):
     @functools.wraps(forward)
     def run(*args, **kwargs):
         if torch.compiler.is_dynamo_compiling():
-            raise ExportRefused("the module cannot be traced without TorchDynamo; the first error says why")
+            raise ExportRefused("the module cannot be traced without TorchDynamo; the first error has the reason")
         watch.start()
         with torch.enable_grad(), watch:
             return forward(*args, **kwargs)

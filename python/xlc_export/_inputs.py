@@ -32,8 +32,8 @@ def names_of(module, args, kwargs, tensors, graph, given):
         names = [listed[i] for i in order]
         if set(graph) <= set(names) and _fits(names, tensors, graph):
             return names
-    raise NoReference(f"the file has the inputs {_list(graph)}, and the arguments {_list(own)} are not of their names, types "
-                      "and shapes: name the arguments with input_names=, in their order")
+    raise NoReference(f"the file has the inputs {_list(graph)}, but the arguments {_list(own)} have other names, types "
+                      "or shapes: name the arguments with input_names=, in their order")
 
 
 def _fits(names, tensors, graph):

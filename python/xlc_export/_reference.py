@@ -62,7 +62,7 @@ def reference(module, args, path, *, kwargs=None, loss=None, labels=None, input_
             output = module(*args, **kwargs)
             found = _run.scalar_of(output) if loss is None else loss(_run.logits_of(output), cast(values[-1]))
             if found is None or found.numel() != 1:
-                raise NoReference("the module gives no scalar loss: pass loss=, a function of its logits and the labels, "
+                raise NoReference("the module does not return a scalar loss: pass loss=, a function of its logits and the labels, "
                                   "and labels=, rows of them")
             return output, found.reshape(())
         return call
@@ -113,18 +113,18 @@ def beside_export(module, args, path, is_wanted, **options):
     try:
         reference(module, args, path, **options)
     except NoReference as error:
-        warnings.warn(f"no reference is written beside {path}: {error} (reference=False: none is wanted)")
+        warnings.warn(f"no reference is written beside {path}: {error} (reference=False turns it off)")
 
 
 def _refuse(module, loss, labels, path):
     if not isinstance(module, torch.nn.Module):
         raise NoReference(f"a reference needs a torch.nn.Module, not {type(module).__name__}")
     if (loss is None) != (labels is None):
-        raise NoReference("loss= and labels= come together: a function of logits and labels, and rows of labels")
+        raise NoReference("loss= and labels= must be given together: a function of logits and labels, and rows of labels")
     for reason in _refusals.without_values(module):
         raise NoReference(reason)
     if kinds := _draws.kinds_of(path):
-        raise NoReference(f"the file draws random numbers ({', '.join(kinds)}), and PyTorch would draw others: dropouts alone can be off")
+        raise NoReference(f"the file draws random numbers ({', '.join(kinds)}), and PyTorch would draw others: only dropouts can be turned off")
 
 
 # --- runs
@@ -197,7 +197,7 @@ def _warn_of_size(rows):
     for x in rows:
         size = x.value.numel() * (1 if x.scale else x.value.element_size())
         if size > LARGEST_INPUT:
-            warnings.warn(f"the reference holds {size >> 10} KiB of input '{x.name}': an example with smaller rows makes it smaller")
+            warnings.warn(f"the reference holds {size >> 10} KiB of input '{x.name}': use an example with smaller rows")
 
 
 # --- the file's forward
@@ -211,7 +211,7 @@ def _forward(path, feed, exact, far, loss, labels, own):
                 10 * abs(far.loss - exact.loss), 1e-6)
     if found is not None and not abs(found - exact.loss) <= limit:
         warnings.warn(f"{path}: the file's loss is {found:.9g} by {evaluator}, PyTorch's is {exact.loss:.9g} on the same rows: "
-                      "the exporter wrote something else than the module computes")
+                      "the file does not compute the same as the module")
     return {"evaluator": evaluator, "loss": found}
 
 

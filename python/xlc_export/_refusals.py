@@ -17,7 +17,7 @@ def check_module(module):
     if not isinstance(module, nn.Module) or isinstance(module, (torch.jit.ScriptModule, torch.fx.GraphModule)) or hasattr(
             module, "_orig_mod"):
         raise ExportRefused(f"xlc_export.export needs a torch.nn.Module, not {type(module).__name__}: "
-                            "give it the module itself, as it was before tracing, scripting, torch.export or torch.compile")
+                            "pass the module itself, as it was before tracing, scripting, torch.export or torch.compile")
     reasons = [*_hooks(module), *_modules(module), *_storage(module)]
     if reasons:
         raise ExportRefused("; ".join(reasons[:10]) + (f"; and {len(reasons) - 10} more" if len(reasons) > 10 else ""))
@@ -29,7 +29,7 @@ def describe(name, module):
 
 def _hooks(module):
     """Hooks that change gradients. Forward hooks run while the module is traced, so that the graph has what they do."""
-    help_text = "remove it before the export: no file can hold what it does to gradients"
+    help_text = "remove it before the export: no file can hold its effect on gradients"
     for name, inner in module.named_modules():
         if inner._backward_hooks or inner._backward_pre_hooks:
             yield f"{describe(name, inner)} has a backward hook; {help_text}"
@@ -47,11 +47,11 @@ def _modules(module):
             for reason in embedding_reasons(inner.max_norm, inner.scale_grad_by_freq, inner.sparse):
                 yield f"{describe(name, inner)} {reason}"
         if isinstance(inner, nn.modules.batchnorm._NormBase) and inner.training and inner.momentum is None:
-            yield (f"{describe(name, inner)} has momentum None, so that its running averages count the steps: give it a "
+            yield (f"{describe(name, inner)} has momentum None, so that its running averages depend on the number of steps: set a "
                    "momentum")
         if isinstance(inner, nn.RNNBase) and inner.training and inner.dropout:
-            yield (f"{describe(name, inner)} drops elements between its layers (dropout = {inner.dropout}), for which the "
-                   "operator of the file has no word: set it to 0, or give it one layer and a Dropout behind each")
+            yield (f"{describe(name, inner)} drops elements between its layers (dropout = {inner.dropout}), which the "
+                   "operator of the file cannot express: set it to 0, or use modules of one layer, each with a Dropout after it")
 
 
 def embedding_reasons(max_norm, scale_grad_by_freq, sparse):
@@ -78,7 +78,7 @@ def without_values(module):
         if isinstance(tensor, nn.parameter.UninitializedTensorMixin):
             yield f"'{name}' is not initialised: run the module once before the export"
         elif tensor.device.type == "meta":
-            yield f"'{name}' has no values (device meta): give it values, as with to_empty and load_state_dict"
+            yield f"'{name}' has no values (device meta): initialise it, for example with to_empty and load_state_dict"
 
 
 def _has_values(tensor):
