@@ -183,7 +183,7 @@ TEST_F(Program, MemoryThatIsNotThereIsSaid) {
   auto [exit, text] = runSaying(plan, {});
   setrlimit(RLIMIT_AS, &before);
   EXPECT_EQ(exit, Exit::RankFailed);
-  EXPECT_NE(text.find(", before the first step: cannot allocate an arena of 17179869184 bytes\n"), std::string::npos)
+  EXPECT_NE(text.find(", before the first step: no memory for an arena of 17179869184 bytes\n"), std::string::npos)
       << text;
 }
 
