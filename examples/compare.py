@@ -1,6 +1,6 @@
 """Prints the losses of a training program beside those of PyTorch's float64 run: compare.py log.jsonl expected.json [bf16|fp16|all-bf16].
 
-Exits with 1 if a loss is further away than float32 arithmetic explains, or that of sixteen bits.
+Exits with 1 if a loss differs by more than rounding in float32, or in sixteen bits, explains.
 """
 
 import json

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs what scripts/device has packed, where there is a GPU. Says `skipped` and why where there is none.
+"""Runs the checks that scripts/device has packed, on a GPU. Prints `skipped` and the reason if there is none.
 
-    FOLDER/on_device.py                       all checks, the most telling first
-    FOLDER/on_device.py --only 'gpt2|speed'   those whose name matches: a later call goes on where one has ended
+    FOLDER/on_device.py                       all checks, the most important first
+    FOLDER/on_device.py --only 'gpt2|speed'   checks whose name matches: a later call can continue where one has ended
     FOLDER/on_device.py --list                their names
 
-A check ends after a while, and whatever becomes of it, the next one runs. Needs Python 3 and the driver; what a check needs besides
-(PyTorch, Nsight Compute, compute-sanitizer) it says, and is skipped without it.
+A check has a time limit, and the next one runs even if it fails. Needs Python 3 and the driver; a check that needs more (PyTorch,
+Nsight Compute, compute-sanitizer) is skipped without it, and prints its name.
 """
 
 import argparse
@@ -470,7 +470,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="\n".join(__doc__.splitlines()[1:]),
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="REGEX", help="only checks whose name matches")
-    parser.add_argument("--list", action="store_true", help="print the checks' names, and end")
+    parser.add_argument("--list", action="store_true", help="print the checks' names and exit")
     options = parser.parse_args()
     place = Place(pathlib.Path(__file__).resolve().parent, None)
     if options.list:

@@ -8,8 +8,8 @@
     run.losses[-1], run.state_dict()
 
 A model is a path, or a PyTorch module with example arguments (`args=`), which is exported first. A spec is a path, a dict, or keyword
-arguments (docs/Spec.md); paths in it are relative to its file, or to the current folder where it has none. What the command refuses is an
-`Error` with its diagnostics. Nothing is computed here that the command does not print.
+arguments (docs/Spec.md); paths in it are relative to its file, or to the current folder where it has none. Input that
+the command rejects raises an `Error` with its diagnostics. The package itself computes nothing: all results come from the command.
 """
 
 from ._command import Diagnostic, Error, version

@@ -17,21 +17,21 @@ _SAID = re.compile(r"^(?:(?P<place>.*?)(?::(?P<line>\d+):(?P<column>\d+))?: )?(?
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """One thing that the command or a program says of its input."""
+    """A diagnostic of the command or of a program."""
 
     severity: str  #: error, warning or note
     message: str
-    file: str | None = None  #: or the option that is meant
+    file: str | None = None  #: or the option
     line: int | None = None  #: from 1
     column: int | None = None  #: from 1
-    notes: tuple[str, ...] = ()  #: the lines that follow: what is marked there, what would do
+    notes: tuple[str, ...] = ()  #: the lines that follow: the marked source, a suggestion
 
 
 class Error(Exception):
-    """The command has refused its input, or a program has ended with a failure.
+    """The command has rejected its input, or a program has failed.
 
     `code` is its exit code: 1 input rejected, 2 usage, 3 plan does not fit, 4 verification failed, 5 a rank failed, 6 no checkpoint, 7 a
-    value that is not finite. `diagnostics` is what was said, `text` the same as it was printed.
+    value that is not finite. `diagnostics` are the messages, `text` is the text that was printed.
     """
 
     def __init__(self, code: int, text: str):
@@ -41,7 +41,7 @@ class Error(Exception):
 
     @property
     def first(self) -> Diagnostic | None:
-        """The first error; None where there is none."""
+        """The first error; None if there is none."""
         return next((each for each in self.diagnostics if each.severity == "error"), None)
 
 
@@ -75,7 +75,7 @@ def find() -> str:
 
 def run(command: Sequence[str], accepted: Sequence[int] = (0,), *, stdin: str | None = None,
         on_line: Callable[[str], None] | None = None) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a child. Raises Error where the code is none of those that are accepted.
+    """Exit code, stdout and stderr of a child. Raises Error if the code is not one of `accepted`.
 
     Ctrl-C is passed on once, so that the child ends as it does on a terminal (a program after its step, with a checkpoint), and then raised.
     `on_line` gets each line of stdout as it comes.

@@ -17,7 +17,7 @@ from . import _command, _model
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A training program that `compile` has made: an executable, with its initial parameters beside it."""
+    """A compiled training program: an executable, with its initial parameters beside it."""
 
     path: pathlib.Path
 
@@ -27,11 +27,11 @@ class Program:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """What a run has done."""
+    """The results of a run."""
 
     log: list[dict[str, Any]]  #: a dict for each step, and for each evaluation (with `eval`), as `--log` writes them
-    parameters: pathlib.Path | None  #: the safetensors file of what was learned; None where none was asked for
-    text: str  #: what was printed
+    parameters: pathlib.Path | None  #: the safetensors file of the trained parameters; None if they were not saved
+    text: str  #: the printed output
 
     @property
     def losses(self) -> list[float]:
@@ -45,7 +45,7 @@ class Run:
         return pandas.DataFrame([line for line in self.log if "loss" in line])
 
     def state_dict(self) -> dict[str, Any]:
-        """What was learned, as tensors of PyTorch under the module's names: for `module.load_state_dict`."""
+        """The trained parameters, as PyTorch tensors under the module's names: for `module.load_state_dict`."""
         if self.parameters is None:
             raise ValueError("the run saved no parameters: pass save=PATH")
         return load_safetensors(self.parameters)
@@ -71,9 +71,9 @@ def load_safetensors(path: _model.Path) -> dict[str, Any]:
 def compile(model: Any, spec: _model.Spec = None, output: _model.Path = "train", *,  # pylint: disable=redefined-builtin
             args: Sequence[Any] | None = None, target: str | None = None, bundle: bool = False,
             export_options: Mapping[str, Any] | None = None, **keys: Any) -> Program:
-    """Makes a training program, and the initial parameters beside it (OUTPUT.safetensors).
+    """Compiles a training program, and writes its initial parameters beside it (OUTPUT.safetensors).
 
-    `bundle` also puts the libraries that it opens beside it, in OUTPUT.libs: for machines that have only a C library.
+    `bundle` also copies the libraries that the program loads to OUTPUT.libs, for machines that have only a C library.
     """
     named, text = _model.spec_words(spec, keys)
     words = [*named, "-o", os.fspath(output), *(["--target", target] if target else []), *(["--bundle"] if bundle else [])]
@@ -84,10 +84,10 @@ def compile(model: Any, spec: _model.Spec = None, output: _model.Path = "train",
 
 def train(program: Program | _model.Path, steps: int, *, data: _model.Path | Mapping[str, Any] | None = None,
           save: _model.Path | None = None, options: Sequence[Any] = (), progress: bool | None = None) -> Run:
-    """Trains for so many optimizer steps; blocks until the run has ended.
+    """Trains for `steps` optimizer steps; returns when the run has ended.
 
     `data` replaces the spec's: a folder, or a dict of files or arrays (of NumPy or PyTorch, rows first) by input. `save` is the file for
-    what was learned; where it is None there is one beside the program. `options` are further ones, as in
+    the trained parameters; None: a file beside the program. `options` are further options of the program, for example
     `options=["--resume", "auto"]`. `progress`: a bar of tqdm; None: where it is installed and stderr is a terminal. Ctrl-C ends the run after
     its step, as on a terminal.
     """

@@ -16,8 +16,8 @@ def to_torch(folder, module, optimizer=None, strict=True):
     given; returns its progress, {"step", "applied", "samples"}. Types stay those of the module. Other buffers stay as they are: masks, and the
     count of batches of a norm; and, where not `strict`, parameters that the checkpoint lacks, which the program does not read.
 
-    Raises Failure: with up to three differences where names, shapes or the optimizer differ, before anything is copied; and where a block is
-    damaged, in the middle."""
+    Raises Failure if names, shapes or the optimizer differ, with up to three differences, before anything is copied; and if a block is
+    damaged, which may be after others have been copied."""
     import torch  # pylint: disable=import-outside-toplevel
     checkpoint = load(folder)
     targets = find_targets(module)
@@ -46,7 +46,7 @@ def from_torch(folder, module, optimizer, step, samples=None, *, applied=None, s
     is missing, how many rows a step reads. Without it the checkpoint knows no data, so that none are compared, and has all parameters of the
     module, also such as the program does not read, and all running averages of its norms.
 
-    Raises Failure: the optimizer is none of a program's, or differs from `like`, or so does the module."""
+    Raises Failure if programs do not support the optimizer, or if it or the module differs from `like`."""
     reference, row, targets = load(like) if like else None, Row(optimizer), find_targets(module)
     if reference:
         report(reference, [*compare(reference, module, targets, strict=False), *compare_optimizer(reference, optimizer, targets)])

@@ -20,7 +20,7 @@ from ._manifest import KINDS, NAME, key_of, make_manifest
 
 def write(folder, step, tensors, members):
     """Writes `folder`/step-N and returns it. `tensors`: (name, kind, dtype, shape, read), where read() gives the bytes, one tensor at a time.
-    `members`: those of the manifest beside files and tensors. Raises Failure: another run writes in that folder."""
+    `members`: those of the manifest beside files and tensors. Raises Failure if another run is writing to that folder."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):

@@ -5,9 +5,9 @@
 
 `torch.onnx.export` is made for inference: it merges equal initial values, drops zero biases, folds and transposes
 weights, and forgets names, ties, stopped gradients and padding rows. Here the parameters and buffers are inputs of the
-graph while it is exported and optimised, and become initializers under PyTorch's names afterwards; what ONNX cannot say
-stands in the file's metadata (docs/Export.md). The file is ordinary ONNX. What cannot be said there either is refused
-by name: see `ExportRefused`.
+graph while it is exported and optimised, and become initializers under PyTorch's names afterwards; what ONNX cannot
+express is stored in the file's metadata (docs/Export.md). The file is ordinary ONNX. What cannot be stored there either
+is refused with its place: see `ExportRefused`.
 """
 
 from ._export import export

@@ -19,15 +19,15 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
     """Exports `module`, called with `args` and `kwargs`, to the ONNX file `f`.
 
     Takes what torch.onnx.export takes. What differs: parameters and buffers are never folded, merged, transposed or
-    renamed, whatever `optimize` says; the module stays in the mode it is in unless `training` says otherwise;
-    `external_data` None means: beside the file only where it would be too large. Frozen parameters
+    renamed, whatever `optimize` says; the module stays in the mode it is in unless `training` is given;
+    `external_data` None: only if the file would be too large otherwise. Frozen parameters
     (requires_grad=False), ties, stopped gradients and padding rows are recorded for xlc (docs/Export.md).
 
-    Beside the file lies its reference: what PyTorch computes on the rows of the arguments. `loss` and `labels` make it of a
-    module that ends in logits (see `xlc_export.reference`); reference=False leaves it out.
+    The reference, PyTorch's results on the rows of the arguments, is written beside the file. A module that returns logits
+    needs `loss` and `labels` for it (see `xlc_export.reference`); reference=False turns it off.
 
-    Returns what torch.onnx.export returns: an ONNXProgram with dynamo=True, else None. Raises ExportRefused where a
-    file cannot say what PyTorch would train.
+    Returns what torch.onnx.export returns: an ONNXProgram with dynamo=True, else None. Raises ExportRefused if a
+    file cannot express what PyTorch would train.
     """
     for key, value in _OWN.items():
         if options.pop(key, value) != value:

@@ -9,7 +9,7 @@ from torch import nn
 
 
 class ExportRefused(RuntimeError):
-    """The module does something in training that an ONNX file cannot hold; the message says what, where, and what helps."""
+    """The module does something in training that an ONNX file cannot hold; the message has the place, the reason and a remedy."""
 
 
 def check_module(module):
