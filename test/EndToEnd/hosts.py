@@ -347,7 +347,7 @@ def wrong_gpus_are_refused(setting, _):
     (no_library / "libmpi.so.40").write_text("no library")
     for words, local, variables in (("or set MASTER_ADDR and MASTER_PORT (1 to 65534) to the address of rank 0", 1, {"LD_LIBRARY_PATH": no_library}),
                                     ("error: ranks 0 and 1 have the same GPU: each rank needs its own", 1, {"OMPI_COMM_WORLD_LOCAL_RANK": 0}),
-                                    ("error: the program has 4 ranks, of which 3 are on this host, and 2 GPUs are visible", 3, {"XLC_SIMULATE_DEVICES": 2})):
+                                    ("error: the program has 4 ranks, of which 3 are on this host, but 2 GPUs are visible", 3, {"XLC_SIMULATE_DEVICES": 2})):
         code, shown, said, _ = run(claim(4, plain, local=local, **{**gpu_variables(simulated, "early"), **variables}))
         if code != 1 or shown or said.count("error: ") != 1 or words not in said:
             yield f"'{words}' was expected: {code}: {shown}{said}"

@@ -347,8 +347,8 @@ def wrong_launches_are_refused(setting, _):
     for words, jobs in [
             ("error: torchrun has started 3 processes (WORLD_SIZE=3), but the plan has 2 ranks: start 2, or compile for 3",
              lambda: [(plain, variables(rank, 3)) for rank in range(3)]),
-            ("error: WORLD_SIZE is set and RANK is not", lambda: [(plain, variables(rank, RANK=None)) for rank in range(2)]),
-            ("error: RANK is set and WORLD_SIZE is not", lambda: [(plain, variables(rank, WORLD_SIZE=None)) for rank in range(2)]),
+            ("error: WORLD_SIZE is set, but RANK is not", lambda: [(plain, variables(rank, RANK=None)) for rank in range(2)]),
+            ("error: RANK is set, but WORLD_SIZE is not", lambda: [(plain, variables(rank, WORLD_SIZE=None)) for rank in range(2)]),
             ("error: RANK is 'one', which is not an integer >= 0", lambda: [(plain, variables("one"))] * 2),
             ("error: WORLD_SIZE is '2x', which is not an integer >= 0", lambda: [(plain, variables(rank, "2x")) for rank in range(2)]),
             ("error: RANK is 2 and WORLD_SIZE is 2: ranks are 0 to 1", lambda: [(plain, variables(2))]),

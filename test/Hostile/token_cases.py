@@ -32,8 +32,8 @@ def list_raw_cases(tokens, two):
     yield "uint16", refuse("a word beyond the table", struct.pack("<H", WORDS) + two[2:], "row 0, column 0: id 256 is outside the table")
     yield "uint16", refuse("the last target beyond it", two[:-2] + b"\xff\xff", "row 32, column 31: id 65535 is outside the table")
     yield "uint16", refuse("a header of llm.c", llmc(20240520, 1, len(tokens), two), "begins with the header of llm.c")
-    yield "auto", refuse("no header", two, "need their type")
-    yield "auto", refuse("nothing at all", b"", "need their type")
+    yield "auto", refuse("no header", two, "require a data.train.type")
+    yield "auto", refuse("nothing at all", b"", "require a data.train.type")
 
 
 def list_llmc_cases(tokens, two):
@@ -45,7 +45,7 @@ def list_llmc_cases(tokens, two):
     yield "auto", refuse("llm.c with the other version", llmc(20240520, 7, len(tokens), two), "requires version 1, but the file has 7")
     yield "auto", refuse("llm.c with an odd byte", llmc(20240520, 1, len(tokens), two + b"\0"), "the header need")
     yield "auto", refuse("llm.c cut in its header", llmc(20240520, 1, 0, b"", 500), "the header of llm.c is cut off: 500 bytes of 1024")
-    yield "auto", refuse("llm.c's magic number backwards", struct.pack(">I", 20240520) + bytes(1020) + two, "need their type")
+    yield "auto", refuse("llm.c's magic number backwards", struct.pack(">I", 20240520) + bytes(1020) + two, "require a data.train.type")
 
 
 def list_megatron_cases(tokens, two):

@@ -74,9 +74,10 @@ TEST(Npy, HostileFilesAreRefused) {
   for (const char *shape : {"(99999999999999999999999,)", "(-1,)"})
     expect<NpyFile>(folder, makeNpy("<f4", shape, ""),
                     "the header cannot be parsed (records and objects as elements are not supported)");
-  expect<NpyFile>(folder, makeNpy("<c8", "(1,)", "abcdefgh"),
-                  "elements are '<c8', one of '<f4', '<f8', '<f2', '|i1', '<i2', '<i4', '<i8', '|u1', '<u2', '<u4', "
-                  "'|b1' is needed");
+  expect<NpyFile>(
+      folder, makeNpy("<c8", "(1,)", "abcdefgh"),
+      "elements are '<c8', but must be one of '<f4', '<f8', '<f2', '|i1', '<i2', '<i4', '<i8', '|u1', '<u2', '<u4', "
+      "'|b1'");
   expect<NpyFile>(folder, makeNpy(">f4", "(1,)", "abcd"), "elements are '>f4'");
   std::string fortran = makeNpy("<f4", "(1,)", "abcd");
   fortran.replace(fortran.find("False"), 5, "True ");

@@ -167,7 +167,7 @@ TEST_F(AskedTest, ARankGivesNothingElse) {
                          {Commons, shared, 1},
                          {Commons, much, 8},
                          {Commons, 0, shared + 1}})
-    EXPECT_TRUE(ask({wrong}).starts_with("rank 0 asks for ")) << wrong.from << " " << wrong.bytes;
+    EXPECT_TRUE(ask({wrong}).starts_with("rank 0 requested ")) << wrong.from << " " << wrong.bytes;
   EXPECT_EQ(ask({{(What)17, 0, 8}}), "rank 0 sent request 17, which is not 0 (arena), 1 (commons) or 2 (end)");
   EXPECT_TRUE(carrier.sent.empty());
 }
