@@ -1,4 +1,4 @@
-"""The exit codes of README's table are those of the two enums, and what else names one names one of these.
+"""The exit codes of the table in docs/ExitCodes.md are those of the two enums, and what else names one names one of these.
 
     python3 exit_codes.py ROOT
 
@@ -22,7 +22,7 @@ def read_enum(root, name):
 
 
 def read_table(root):
-    table = (root / "README.md").read_text().split("| code | meaning |", 1)[1].split("\n\n", 1)[0]
+    table = (root / "docs" / "ExitCodes.md").read_text().split("| code | meaning |", 1)[1].split("\n\n", 1)[0]
     return [int(number) for row in re.findall(r"^\| ([\d, ]+) \|", table, re.MULTILINE) for number in row.split(",")]
 
 
@@ -34,10 +34,10 @@ def complain(root):
     known = SIGNALS.union(*(enum.values() for enum in enums))
     table = read_table(root)
     for code in sorted(known.symmetric_difference(table)):
-        yield f"README.md: its table {'has' if code in table else 'lacks'} code {code}, which " \
+        yield f"docs/ExitCodes.md: its table {'has' if code in table else 'lacks'} code {code}, which " \
               f"{'no' if code in table else 'an'} enum has"
     if len(table) != len(set(table)):
-        yield "README.md: its table has a code twice"
+        yield "docs/ExitCodes.md: its table has a code twice"
     listed = re.search(r"^Exit codes: (.*?)\.$", (root / "tools/xlc/xlc.cpp").read_text(), re.MULTILINE)[1]
     if [int(code) for code in re.findall(r"(\d+) ", listed)] != sorted(enums[0].values()):
         yield f"tools/xlc/xlc.cpp: its help lists other codes than {ENUMS[0]}: {listed}"
