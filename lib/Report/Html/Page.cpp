@@ -55,7 +55,7 @@ json::Array makeFacts(const PlanReport &report) {
 json::Array makeNavigation(const PlanReport &report) {
   json::Array sections;
   for (auto [id, name] : {std::pair("memory", "memory"),
-                          {"fit", "what would fit"},
+                          {"fit", "changes that fit"},
                           {"arena", "arena"},
                           {"buffers", "buffers"},
                           {"time", "time"},

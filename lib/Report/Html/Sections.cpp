@@ -152,11 +152,10 @@ json::Object xlc::memorySection(ArrayRef<DrawnStage> stages) {
     figures.push_back(memoryFigure(stage, index, height));
     rows.push_back(memoryRow(stage));
   }
-  std::string text = "Bytes of the arena that are live, by cause, from the first moment of a step to its last; a "
-                     "moment is a call of a kernel or "
-                     "an action between two runs. The dashed line is the fullest moment.";
+  std::string text = "Live bytes of the arena, by cause, from the first moment of a step to its last; a moment is a "
+                     "call of a kernel or an action between two runs. The dashed line marks the fullest moment.";
   if (llvm::any_of(stages, [&](const DrawnStage &stage) { return stage.limit && *stage.limit < height; }))
-    text += " The red line is what the device's memory leaves for the arena.";
+    text += " The red line is the device memory that is available to the arena.";
   return json::Object{{"text", text},
                       {"causes", causeNames()},
                       {"passes", passNames()},
@@ -202,11 +201,11 @@ json::Object xlc::arenaSection(ArrayRef<const DrawnStage *> stages) {
                                 {"rects", std::move(rects)}});
   }
   return json::Object{
-      {"text", llvm::formatv("Buffers where they lie: offsets in the arena from below, time from left to right, "
-                             "colours as above. Drawn are "
-                             "buffers from 1/{0} of the arena on, at most {1} of a stage.",
-                             StagePicture::kMappedPart, StagePicture::kMapped)
-                   .str()},
+      {"text",
+       llvm::formatv("Placement of the buffers: offsets in the arena from bottom to top, time from left to right, "
+                     "colours as above. Shown are buffers of at least 1/{0} of the arena, at most {1} per stage.",
+                     StagePicture::kMappedPart, StagePicture::kMapped)
+           .str()},
       {"maps", std::move(maps)}};
 }
 
@@ -290,7 +289,7 @@ json::Object xlc::changesSection(const PlanReport &report) {
                                 {"traffic", formatBytes(change.traffic)},
                                 {"fits", change.fits ? "yes" : "no"}});
   bool isAny = !report.changes.empty();
-  return json::Object{{"text", !isAny ? "No single change of the spec makes the fullest rank smaller."
+  return json::Object{{"text", !isAny ? "No single change of the spec reduces the memory of the fullest rank."
                                : report.changes.front().fits
                                    ? "Each of these changes alone makes it fit."
                                    : "No single change makes it fit; this one comes nearest."},

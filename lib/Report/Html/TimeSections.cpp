@@ -80,11 +80,10 @@ json::Object xlc::timelineSection(ArrayRef<DrawnStage> stages, const PredictedSt
     passes.push_back(json::Object{{"pass", pass}});
   std::string text = predicted.isTime ? "A step takes " + formatSeconds(predicted.step) + " on " + spec.device->name +
                                             ", predicted. Below the computations of each stage are its messages."
-                                      : "The spec has no cluster.device: widths are work, in floating-point operations "
-                                        "and the bytes of kernels, and "
-                                        "messages have none.";
+                                      : "The spec has no cluster.device: widths show work, in floating-point "
+                                        "operations and the bytes of kernels; messages have no width.";
   if (spec.ranks() > 1 && predicted.isTime)
-    text += llvm::formatv(" What is shorter than 1/{0} of the step is not drawn.", StageTimeline::kParts);
+    text += llvm::formatv(" Anything shorter than 1/{0} of the step is not drawn.", StageTimeline::kParts);
   return json::Object{{"title", stages.size() > 1 ? "The pipeline's step" : "The step"},
                       {"text", text},
                       {"isTime", predicted.isTime},
