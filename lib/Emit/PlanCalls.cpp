@@ -48,7 +48,7 @@ std::unique_ptr<plan::CallT> callOf(exec::CollectiveOp op, ViewTable &views, pla
 }
 
 int64_t numberOf(func::FuncOp function, StringRef attribute) {
-  assert(function->hasAttr(attribute) && "Lower says of its code how it is run");
+  assert(function->hasAttr(attribute) && "Lower has chosen how its code is run");
   return function->getAttrOfType<IntegerAttr>(attribute).getInt();
 }
 

@@ -195,7 +195,7 @@ void xlc::printOperators(raw_ostream &out) {
     out << "| " << left_justify(row.name, 25) << " | " << left_justify(row.becomes, 42) << " |\n";
   out << "\n## Left out\n\n"
          "Every other operator of ONNX (ai.onnx, up to opset 21), and why it is not supported. Functions of a file "
-         "are\ninlined, whatever their domain; operators of other domains are not supported.\n\n"
+         "are\ninlined, also those of other domains; operators of other domains are not supported.\n\n"
          "| operator | why |\n|---|---|\n";
   forEachLeftOut(
       [&](StringRef name, StringRef reason) { out << "| " << left_justify(name, 21) << " | " << reason << " |\n"; });

@@ -50,7 +50,7 @@ void normalizeReduce(ReduceOp op) {
     op.replaceAllUsesWith(x);
     return op.erase();
   }
-  assert(llvm::is_sorted(reduced) && "the verifier of reduce wants dimensions that ascend");
+  assert(llvm::is_sorted(reduced) && "the verifier of reduce requires ascending dimensions");
   bool isPrefix = reduced.back() == (int64_t)reduced.size() - 1;
   bool isSuffix = kept.back() == (int64_t)kept.size() - 1;
   if (!isPrefix && !isSuffix) {

@@ -237,7 +237,7 @@ int64_t xlc::chooseCarriedChunks(int64_t rows, int64_t columns, FewestSummed few
 }
 
 std::optional<SplitKernel> xlc::splitReductions(func::FuncOp kernel, FewestSummed fewest) {
-  assert(exec::findKernelKind(kernel) && "FormKernels says of each kernel how it is executed");
+  assert(exec::findKernelKind(kernel) && "FormKernels has marked each kernel with its execution");
   exec::KernelKind kind = *exec::findKernelKind(kernel);
   if (kind != exec::KernelKind::columns && kind != exec::KernelKind::all)
     return std::nullopt;

@@ -43,7 +43,7 @@ public:
 
   LogicalResult emit() {
     bindOperands();
-    assert(exec::findKernelKind(kernel) && "FormKernels says of each kernel how it is executed");
+    assert(exec::findKernelKind(kernel) && "FormKernels has marked each kernel with its execution");
     exec::KernelKind kind = *exec::findKernelKind(kernel);
     if (llvm::all_of(results, [](const Result &result) { return product(result.shape) == 1; })) {
       int64_t longest = longestReduction();

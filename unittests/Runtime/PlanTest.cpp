@@ -138,12 +138,12 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
   expect("a loss scale that begins with 0, not below 1, moves after 2000 good steps or 1 others",
          [&](Plan &p) { p.loss_scale = scale(0, 1); });
   expect("a loss scale that begins with 2, not below 4, moves after", [&](Plan &p) { p.loss_scale = scale(2, 4); });
-  expect("stage 0 has a gradient norm, but not the number that tells whether a step is applied",
+  expect("stage 0 has a gradient norm, but not the number that states whether a step is applied",
          [&](Plan &p) { p.programs[0]->states.pop_back(); });
   expect("action 'begin' has no place for the loss scale", [&](Plan &p) { p.loss_scale = scale(8, 1); });
   expect("action 'begin' has a place for a loss scale, but the plan has none",
          [&](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->numbers.push_back(place()); });
-  expect("stage 0 has the number that tells whether a step is applied, but no gradient norm",
+  expect("stage 0 has the number that states whether a step is applied, but no gradient norm",
          [&](Plan &p) { p.programs[0]->states.erase(p.programs[0]->states.begin() + 2); });
 }
 

@@ -223,7 +223,7 @@ Mapping::Values GpuMapping::forLanes(KernelEmitter &e, int64_t size, int64_t wid
 
 Mapping::Values GpuMapping::forLanesOf(KernelEmitter &e, int depth, int64_t size, int64_t width, ValueRange carried,
                                        LaneBody body) {
-  assert(thread && "forRows says who shares a row before a row's elements come");
+  assert(thread && "forRows states the threads of a row before a row's elements come");
   int64_t vectors = size / width, turns = vectors / threads, rest = vectors % threads;
   Values values = llvm::to_vector_of<Value>(carried);
   auto turn = [&](const Index &thread, const Index &begin, const Lanes &lanes, ValueRange inner) {

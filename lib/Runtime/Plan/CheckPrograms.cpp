@@ -84,8 +84,8 @@ void ProgramChecker::checkActions() {
   };
   bool hasNorm = find(program, plan::StateKind::Result, kNormResult);
   require(find(program, plan::StateKind::Counter, kAppliedCounter) == hasNorm, "stage {} {}", stage,
-          hasNorm ? "has a gradient norm, but not the number that tells whether a step is applied"
-                  : "has the number that tells whether a step is applied, but no gradient norm");
+          hasNorm ? "has a gradient norm, but not the number that states whether a step is applied"
+                  : "has the number that states whether a step is applied, but no gradient norm");
   bool trains = program.purpose == plan::Purpose::train;
   bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(), [&](const auto &each) {
     auto has = [&](std::string_view name) { return find(*each, plan::StateKind::Result, name); };

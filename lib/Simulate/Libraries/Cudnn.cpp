@@ -195,7 +195,7 @@ Work workOf(const std::vector<SimulatedOperation> &operations, const Attributes 
       endWith("a variant pack of cuDNN lacks a tensor");
     if (!tensor.isByValue) {
       if ((uintptr_t)places->at(tensor.id) % 16)
-        endWith("a tensor of cuDNN is not where its alignment says");
+        endWith("a tensor of cuDNN is not at its alignment");
       std::vector<Span> more = tensor.spans(places->at(tensor.id));
       spans.insert(spans.end(), more.begin(), more.end());
     } else if (auto [found, isNew] = numbers->try_emplace(tensor.id); isNew) {
