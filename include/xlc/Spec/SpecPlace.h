@@ -1,4 +1,4 @@
-// Where in the spec an error belongs that only later phases can make, which know the model.
+// Places in the spec for errors that only later phases can detect, because these have the model.
 #ifndef XLC_SPEC_SPECPLACE_H
 #define XLC_SPEC_SPECPLACE_H
 
@@ -6,11 +6,11 @@
 
 namespace xlc {
 
-/// "zero3.yaml:7:11": where `key` ("dims.sequence") stands, or the section that it belongs to; none where the spec has
-/// neither and what it means is a default.
+/// "zero3.yaml:7:11": the place of `key` ("dims.sequence"), or of the section that it belongs to; none if the spec has
+/// neither and the value is a default.
 std::optional<std::string> findPlace(const Spec &spec, llvm::StringRef key);
 
-/// The same of a place; the spec's path where it is nowhere.
+/// The same for a place; the path of the spec if `at` has no place.
 std::string formatPlace(const Spec &spec, SpecLocation at);
 
 } // namespace xlc
