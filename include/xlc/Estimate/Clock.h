@@ -1,12 +1,14 @@
-// How long a rank takes on a device: for the calls of a function, for an exchange, for a transfer.
+// The time that a rank takes on a device: for the calls of a function, for an exchange, for a transfer.
 //
-// A call takes as long as its arithmetic or its bytes, whichever is more, and at least the device's time of a call, with that in
-// which a rank's threads meet where it has several. A product packs its operands before it computes, on a GPU a part of them,
-// and takes the sum of both: bytes over arithmetic is 1/m + 1/n + 1/k, as in the half-performance length of Hockney and Jesshope
-// (Parallel Computers 2, 1988). A message takes its latency, and the bytes that a rank reads (Traffic.h) at the rate of the
-// slowest link among its group: within a machine, or, where the group stands in several, that of the network, of which each of
-// its members in a machine brings an adapter (the alpha-beta model; Hockney 1994). Where more ranks meet than a CPU has cores,
-// those that wait sleep and are woken, which takes longer.
+// A call takes the time of its arithmetic or of its bytes, whichever is larger, and at least the device's time of a
+// call. If a rank has several threads, the time in which they meet is added. A product packs its operands before it
+// computes (on a GPU only a part of them) and takes the sum of both: bytes over arithmetic is 1/m + 1/n + 1/k, as in
+// the half-performance length of Hockney and Jesshope (Parallel Computers 2, 1988).
+//
+// A message takes its latency, plus the bytes that a rank reads (Traffic.h) at the rate of the slowest link of its
+// group (the alpha-beta model; Hockney 1994). This is the link within a machine or, if the group spans several, the
+// network; each member of the group in a machine contributes an adapter. If more ranks meet than a CPU has cores,
+// waiting ranks sleep and must be woken, which takes longer.
 #ifndef XLC_ESTIMATE_CLOCK_H
 #define XLC_ESTIMATE_CLOCK_H
 
@@ -18,10 +20,10 @@ namespace xlc {
 
 class Clock {
 public:
-  /// `threads` are those of a rank. A CPU's cores are shared by the ranks of its machine.
+  /// `threads`: threads of a rank. A CPU's cores are shared by the ranks of its machine.
   Clock(mlir::ModuleOp module, const Device &device, int64_t threads);
 
-  /// A run of a function: what it computes, and what it exchanges in the middle with tensor-parallel ranks; in seconds.
+  /// Seconds of a run of a function: its computations, and its exchanges with tensor-parallel ranks between them.
   struct RunTime {
     std::array<double, kKernelWorks> kernels = {}; ///< by KernelWork
     double tensor = 0;
@@ -30,7 +32,7 @@ public:
   };
   const RunTime &ofRun(exec::RunOp run);
   double ofExchange(exec::ExchangeOp exchange);
-  /// Between a stage and another.
+  /// A transfer from one stage to another.
   double ofTransfer(int64_t stage, int64_t peer, int64_t bytes) const;
 
 private:
@@ -42,7 +44,7 @@ private:
   KernelTime ofKernel(mlir::func::FuncOp kernel) const;
   double ofMessage(const exec::Exchange &exchange, int64_t stage) const;
 
-  Device device; ///< with the rates of one rank
+  Device device; ///< with the rates per rank
   dist::MeshAttr mesh;
   mlir::SymbolTable symbols;
   llvm::StringMap<KernelTime> kernels;

@@ -1,4 +1,4 @@
-// What a kernel costs: floating-point operations and bytes of memory, from one table with a row per op.
+// The cost of a kernel: floating-point operations and bytes of memory, from one table with a row per op.
 //
 // FLOPs are counted as the literature counts them, so that they can be compared with a device's peak: a
 // multiply-add is two, causal attention is half of full attention, any function of an element is one.
@@ -14,7 +14,7 @@ namespace xlc {
 
 struct Cost {
   Quantity flops;
-  std::array<Quantity, 3> products; ///< of `flops`, those of contractions and attention, by ProductType
+  std::array<Quantity, 3> products; ///< the part of `flops` in contractions and attention, by ProductType
   Quantity bytes;                   ///< read and written, each tensor once
 
   Quantity matrixFlops() const { return products[0] + products[1] + products[2]; }
@@ -35,27 +35,27 @@ Quantity countFlops(mlir::Operation *op);
 /// A kernel function of graph ops: FLOPs of its ops, bytes of its arguments and results.
 Cost costOfKernel(mlir::func::FuncOp kernel);
 
-/// What a kernel spends its time on.
+/// The kind of work that takes most of a kernel's time.
 enum class KernelWork {
   Products,    ///< contractions and convolutions
-  Attention,   ///< where it is one kernel
+  Attention,   ///< attention as a single kernel
   Rows,        ///< norms, softmax, the loss: along the last dimension
-  ElementWise, ///< each element of the results by itself, also where it is only moved
+  ElementWise, ///< elements of the results computed independently, or only moved
   Sums,        ///< along other dimensions, or of all elements
   Optimizer,
 };
 constexpr size_t kKernelWorks = size_t(KernelWork::Optimizer) + 1;
 
-/// As plans name it: "element_wise".
+/// The name used in plans: "element_wise".
 llvm::StringRef getName(KernelWork work);
 
 KernelWork workOfKernel(mlir::func::FuncOp kernel);
 
-/// What the functions of a module cost, each counted once however often it runs.
+/// The costs of the functions of a module, each counted once regardless of the number of its runs.
 class FunctionCosts {
 public:
   explicit FunctionCosts(mlir::ModuleOp module) : symbols(module) {}
-  /// The sum of a function's kernels. Function and kernels must be there.
+  /// The sum over a function's kernels. The function and its kernels must exist.
   const Cost &of(llvm::StringRef function);
 
 private:
@@ -63,7 +63,7 @@ private:
   llvm::StringMap<Cost> kernels, functions;
 };
 
-/// What one rank computes in a step, by the pass that does it.
+/// The computations of one rank in a step, by pass.
 struct StepCost {
   Cost forward, backward;
   Cost update; ///< norm, scalars and optimizer
@@ -74,7 +74,7 @@ struct StepCost {
   }
 };
 
-/// All runs of a program. Every function that it runs and every kernel must be in its module.
+/// Sums over all runs of a program. The functions that it runs and their kernels must be in its module.
 StepCost costOfStep(exec::ProgramOp program);
 
 } // namespace xlc

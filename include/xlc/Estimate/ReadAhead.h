@@ -1,4 +1,4 @@
-// What a rank holds of the rows of its next loads, beside its arena.
+// The memory of a rank, outside its arena, for the rows of its next loads.
 #ifndef XLC_ESTIMATE_READAHEAD_H
 #define XLC_ESTIMATE_READAHEAD_H
 
@@ -7,7 +7,7 @@
 
 namespace xlc {
 
-/// Of a rank that runs the program, one of `ranks` of the job. The runtime computes the same of its plan
+/// For a rank that runs the program, one of `ranks` of the job. The runtime computes the same from its plan
 /// (lib/Runtime/Data/Prefetch.h).
 runtime::ReadAhead readAheadOf(exec::ProgramOp program, int64_t ranks);
 

@@ -1,4 +1,4 @@
-// How many residuals a pipeline stage has in memory at once: what schedules differ in.
+// The number of residuals of a pipeline stage in memory at once, in which schedules differ.
 #ifndef XLC_ESTIMATE_RESIDUALSLOTS_H
 #define XLC_ESTIMATE_RESIDUALSLOTS_H
 
@@ -6,8 +6,9 @@
 
 namespace xlc {
 
-/// Most slots that are taken at once. A slot is what forward keeps of one micro-batch between a transfer and the next
-/// (of one chunk of the stage): from the first residual that forward writes to the last that backward reads.
+/// The maximum number of slots in use at once. A slot holds the residuals of one micro-batch between a transfer and the
+/// next (of one chunk of the stage). It is in use from the first residual that forward writes to the last that backward
+/// reads.
 int64_t countResidualSlots(exec::ProgramOp program);
 
 } // namespace xlc

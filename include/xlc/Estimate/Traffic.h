@@ -1,4 +1,4 @@
-// Bytes that ranks read from other ranks' memory, counted as the runtime counts them while it moves them.
+// Bytes that ranks read from the memory of other ranks. The runtime counts the same bytes when it moves them.
 //
 // In a group of n ranks, an all_gather, reduce_scatter or all_to_all with slices of `count` elements reads
 // (n - 1) count elements on every rank. An all_reduce is a reduce_scatter and an all_gather of slices that begin on
@@ -30,7 +30,7 @@ struct MessageBytes {
 /// Bytes per step by axis and kind: the axis is that of a collective's group, and pp for transfers.
 struct Traffic {
   std::array<MessageBytes, dist::getMaxEnumValForAxis() + 1> axes;
-  /// Of these, messages that are not worth cutting (fewer than 16 elements): loss, count and norm.
+  /// The part in messages that are too small to be sliced (fewer than 16 elements): loss, count and norm.
   Quantity smallMessages;
 
   MessageBytes &along(dist::Axis axis) { return axes[(size_t)axis]; }
@@ -41,27 +41,27 @@ struct Traffic {
   Traffic &operator+=(const Traffic &other);
 };
 
-/// What a rank reads of others in one exchange.
+/// Bytes that a rank reads from others in one exchange.
 Quantity bytesRead(const exec::Exchange &exchange, dist::MeshAttr mesh, int64_t rank);
 
-/// What a rank of a program's stage reads in a step; ranks are numbered among all.
+/// Bytes that a rank of a program's stage reads in a step; `rank` is numbered among all ranks.
 Traffic trafficOfRank(exec::ProgramOp program, int64_t rank);
 
-/// What the rank reads that reads most: the first of each group has the longest slice.
+/// Bytes of the rank that reads most: the first of each group has the longest slice.
 Traffic trafficOfLargest(exec::ProgramOp program);
 
-/// What all ranks of all stages together read in a step: the figures that the embedded plan holds and the runtime
-/// compares.
+/// Bytes that all ranks of all stages together read in a step: the figures that the embedded plan contains and the
+/// runtime compares.
 Traffic trafficOfAllRanks(mlir::ModuleOp module);
 
-/// Before there is a program: what the rank of a timeline that reads most reads over dp in a step for parameters and
-/// gradients, in bytes. Not counted are loss, count and norm.
+/// An estimate before there is a program: the bytes over dp for parameters and gradients in a step of a timeline, for
+/// the rank that reads most. Loss, count and norm are not counted.
 Quantity trafficOfBuckets(sched::TimelineOp timeline);
 
-/// What ZeRO's stages 2 and 3 cost: bytes over dp for parameters and gradients, of the rank that reads most.
+/// The cost of ZeRO's stages 2 and 3: bytes over dp for parameters and gradients, of the rank that reads most.
 struct ZeroPrice {
   Quantity bytes;
-  Quantity stageOne; ///< the same with the same buckets at stage 1: each is reduced and gathered once per step
+  Quantity stageOne; ///< bytes of the same buckets at stage 1, where each is reduced and gathered once per step
 
   double factor() const { return stageOne ? double(bytes) / double(stageOne) : 1; }
 };

@@ -1,4 +1,4 @@
-// The compiler as a table: its phases in order, each with its passes and its gate.
+// The compiler as a table: the phases in order, each with its passes and its gate.
 #ifndef XLC_PHASES_PHASES_H
 #define XLC_PHASES_PHASES_H
 
@@ -14,27 +14,27 @@
 
 namespace xlc {
 
-/// What a compilation is given, but for its spec, which the phase Spec reads. Copied as a whole where another spec is
-/// tried or a failure is repeated.
+/// The inputs of a compilation, except the spec, which the phase Spec reads. Copied as a whole to try another spec or
+/// to repeat a failure.
 struct CompilationInputs {
-  /// What Lower and Emit are asked for beside the plan.
+  /// Options of Lower and Emit.
   struct Request {
-    std::string compiler;       ///< names this xlc, in the program
-    std::string output;         ///< the program's file, and its parameters' beside it; empty: only the object is wanted
-    std::string driver;         ///< this program's path, beside which the runtime lies
-    bool bundles = false;       ///< the libraries that the program opens are put beside it
-    std::string simulatorImage; ///< the file of the kernels for the target's simulator; empty: none is wanted
+    std::string compiler;       ///< identifies this xlc in the program
+    std::string output;         ///< the program's file, next to that of its parameters; empty: only the object is made
+    std::string driver;         ///< the path of this executable; the runtime is in the same folder
+    bool bundles = false;       ///< copies the libraries that the program opens next to it
+    std::string simulatorImage; ///< file for the kernels for the target's simulator; empty: not written
   };
 
-  std::string targetName; ///< in place of the spec's; empty: that
+  std::string targetName; ///< overrides the spec's target; empty: the spec's target
   std::string modelPath, specPath;
   ImportOptions importing;
   Request request;
-  /// Whether nothing reads `unpartitioned` but Forks. Each copy of a module takes a good part of a phase's time.
+  /// Whether only Forks reads `unpartitioned`. Copying a module takes a large part of a phase's time.
   bool isPlanAlone = false;
-  bool isTrial = false; ///< only bytes are asked for: what Forks plans
+  bool isTrial = false; ///< only the bytes of the plan are needed, as in Forks
 
-  /// The same for a compilation beside the user's own: without notes and files, and with all results for others.
+  /// The inputs of a secondary compilation: without notes and files, and with all results for other users.
   CompilationInputs quiet() const {
     CompilationInputs inputs = *this;
     inputs.importing.notes = nullptr;
@@ -45,10 +45,10 @@ struct CompilationInputs {
   }
 };
 
-/// What the phases have made so far. Never copied: another compilation begins with none of it.
+/// The results of the phases so far. Never copied: another compilation starts without results.
 struct CompilationResults {
-  /// The module after a phase, for Forks: where the spec limits memory and RunOptions::keeps, those up to Stage but for
-  /// `unpartitioned`.
+  /// The module after a phase, for Forks. If the spec limits memory and RunOptions::keeps is set: those of the phases
+  /// up to Stage, except `unpartitioned`.
   struct Kept {
     llvm::StringRef phase;
     mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -59,94 +59,95 @@ struct CompilationResults {
   std::vector<AbsentConstant> absentConstants; ///< see ImportedModel
   std::set<std::string> externalData;          ///< files
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with, and Forks
-  /// begin from.
+  /// The program of one rank with the whole batch, as Differentiate left it. `verify` compares with it, and Forks start
+  /// from it.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
-  bool dropsAttention = false;                ///< an attention of the model drops probabilities
-  ChunkChoice chunk;                          ///< since Shard
-  ZeroChoice zero;                            ///< since DataParallel
-  std::string fingerprint;                    ///< of the plan, since Lower, which changes its module
-  std::unique_ptr<llvm::MemoryBuffer> object; ///< of the program, since Emit
+  bool dropsAttention = false;                ///< the model has an attention with dropout
+  ChunkChoice chunk;                          ///< set by Shard
+  ZeroChoice zero;                            ///< set by DataParallel
+  std::string fingerprint;                    ///< of the plan; set by Lower, which changes the plan's module
+  std::unique_ptr<llvm::MemoryBuffer> object; ///< of the program; set by Emit
   std::vector<Kept> kept;
-  llvm::StringRef phase; ///< the one that runs, or failed; else empty
+  llvm::StringRef phase; ///< the phase that runs or has failed; otherwise empty
 };
 
-/// One compilation: what the user gave, what the phases made of it, and where they report.
+/// One compilation: its inputs, its results, and the receiver of its diagnostics.
 struct Compilation : CompilationInputs, CompilationResults {
-  /// Finds what a spec asks for; null after a diagnostic.
+  /// Returns the target that a spec selects; null after a diagnostic.
   using ChooseTarget = std::function<const Target *(const Spec &)>;
 
   Compilation(mlir::MLIRContext &context, const Target &target, Diagnostics &diagnostics, CompilationInputs inputs = {})
       : CompilationInputs(std::move(inputs)), context(context), diagnostics(diagnostics), target(&target) {}
   Compilation(mlir::MLIRContext &context, ChooseTarget chooseTarget, Diagnostics &diagnostics)
       : context(context), diagnostics(diagnostics), chooseTarget(std::move(chooseTarget)) {}
-  /// Beside another one, as quiet as `quiet` says, for another spec: begins after the phase Spec.
+  /// A secondary compilation for another spec, with the inputs of `quiet`. Starts after the phase Spec.
   Compilation(const Compilation &beside, Spec given, Diagnostics &diagnostics)
       : Compilation(beside.context, beside.getTarget(), diagnostics, beside.quiet()) {
     spec = std::move(given);
   }
 
-  /// What the program is made for. Since Spec.
+  /// The target of the program. Available after the phase Spec.
   const Target &getTarget() const { return *target; }
 
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
   const Target *target = nullptr;
-  ChooseTarget chooseTarget; ///< the phase Spec calls it where no target is given
+  ChooseTarget chooseTarget; ///< called by the phase Spec if no target is given
 };
 
 struct Phase {
-  llvm::StringRef name; ///< as in --stop-after
+  llvm::StringRef name; ///< as used by --stop-after
   llvm::StringRef input, output;
-  llvm::StringRef
-      reads; ///< of the spec, by its keys or what follows from them; what differs elsewhere is nothing to it
+  llvm::StringRef reads;   ///< keys of the spec, or values derived from them, that the phase depends on
   llvm::StringRef decides; ///< one sentence
-  llvm::StringRef gate;    ///< what holds afterwards, one sentence
-  /// Whose fault an error of a pass is, unless the error says otherwise. What is wrong with model or spec is said to
-  /// Compilation::diagnostics.
+  llvm::StringRef gate;    ///< the invariant after the phase, one sentence
+  /// The party responsible for an error of a pass, unless the error states another. Errors in the model or the spec are
+  /// reported to Compilation::diagnostics.
   Fault fault;
   mlir::LogicalResult (*run)(Compilation &);
-  /// What it refuses of a spec beyond `reads`, which makes no difference to what it does: asked of a module as it takes
-  /// it, where a fork skips the phase. May be null.
+  /// Rejects specs for reasons outside `reads`, which do not affect the result of the phase. If a fork skips the phase,
+  /// the check runs on the module that would have been its input. May be null.
   mlir::LogicalResult (*check)(mlir::ModuleOp, const Spec &, Diagnostics &) = nullptr;
 };
 
 /// All phases, in order.
 llvm::ArrayRef<Phase> getPhases();
 
-/// After this phase the plan is complete; those behind it make a program.
+/// The plan is complete after this phase; later phases make a program.
 inline constexpr llvm::StringLiteral kPlanPhase = "Memory";
 
-/// The last phase whose module is one micro-batch, and so worth keeping: later ones grow with the micro-batches.
+/// The last phase whose module contains a single micro-batch and is therefore kept. Later modules grow with the number
+/// of micro-batches.
 inline constexpr llvm::StringLiteral kLastKeptPhase = "Stage";
 
-/// The phase whose module stays as Compilation::unpartitioned.
+/// The phase whose module is kept as Compilation::unpartitioned.
 inline constexpr llvm::StringLiteral kUnpartitionedPhase = "Differentiate";
 
 struct RunOptions {
-  std::string startAfter;    ///< a phase's name: it and those before it are done already; empty: none is
-  std::string stopAfter;     ///< a phase's name; empty: all
-  std::string dumpDirectory; ///< where each phase's IR is written, as NN-Name.mlir, and the object; empty: nowhere
-  bool keeps = false;        ///< whether Compilation::kept is wanted
+  /// name of a phase; this phase and those before it are skipped as already done; empty: start from the beginning
+  std::string startAfter;
+  std::string stopAfter;     ///< name of a phase; empty: run all
+  std::string dumpDirectory; ///< folder for the IR of each phase, as NN-Name.mlir, and the object; empty: not written
+  bool keeps = false;        ///< whether to fill Compilation::kept
 };
 
-/// Runs the phases in order. An error has been reported when it fails.
+/// Runs the phases in order. If it fails, an error has been reported.
 mlir::LogicalResult runPhases(Compilation &compilation, const RunOptions &options);
 
-/// Writes on a module which ranks it is planned for: once it is imported, and where a fork takes it for another spec.
+/// Sets the mesh of a module. Called after import, and when a fork uses the module for another spec.
 void setMesh(mlir::ModuleOp module, const Spec &spec);
 
-/// The first half of Memory: programs whose buffers have no offsets yet.
+/// The first half of Memory: creates programs whose buffers have no offsets yet.
 mlir::LogicalResult lowerToPrograms(Compilation &compilation);
 
-/// No output may replace what it was made from: the model and its external data, the spec and its data files. Files are
-/// compared, not names. The phases have run; nothing has been written.
+/// Reports an error if an output would overwrite an input: the model and its external data, the spec or its data files.
+/// Compares files, not names. Called after the phases and before anything is written.
 mlir::LogicalResult checkOutputs(const Compilation &compilation, llvm::ArrayRef<std::string> outputs);
 
-/// docs/Phases.md's table, from the phase table.
+/// Prints the table of docs/Phases.md from the phase table.
 void printPhases(llvm::raw_ostream &out);
 
-/// Every dialect that a phase's IR may hold.
+/// Registers every dialect that the IR of a phase may contain.
 void registerDialects(mlir::DialectRegistry &registry);
 
 } // namespace xlc

@@ -1,5 +1,5 @@
-// The part of a program's plan that says which rank holds what from step to step, without making a program: for what
-// the runtime's own code says of checkpoints.
+// The part of a program's plan that describes the data that each rank keeps from step to step, without making a
+// program. The code of the runtime that describes checkpoints uses it.
 #ifndef XLC_PHASES_PLANOFSTATES_H
 #define XLC_PHASES_PLANOFSTATES_H
 
@@ -8,8 +8,8 @@
 
 namespace xlc {
 
-/// Parameters, buckets, states, programs, mesh and checkpoints. The compilation has been through Memory. Null where
-/// that failed, which was said.
+/// Parameters, buckets, states, programs, mesh and checkpoints. Requires a compilation after Memory. Returns null if
+/// this fails, after a diagnostic.
 std::unique_ptr<plan::PlanT> makePlanOfStates(const Compilation &compilation);
 
 } // namespace xlc

@@ -1,4 +1,4 @@
-// Several threads in one context, for as long as they have something to do beside each other.
+// Enables several threads in one context while there is parallel work.
 #ifndef XLC_PHASES_THREADS_H
 #define XLC_PHASES_THREADS_H
 
@@ -8,9 +8,9 @@
 
 namespace xlc {
 
-/// A context of one thread needs no locks, and most of a compilation is one thread's. While this lives, the context is
-/// for several, where the machine has them. The first that lives is made and destroyed while only one thread uses the
-/// context; others change nothing.
+/// A context with one thread requires no locks, and most of a compilation uses one thread. While this object exists,
+/// the context allows several threads if the machine has them. The outermost object must be created and destroyed while
+/// only one thread uses the context; nested ones have no effect.
 class Threads {
 public:
   explicit Threads(mlir::MLIRContext &context)
@@ -25,7 +25,7 @@ public:
   Threads(const Threads &) = delete;
   Threads &operator=(const Threads &) = delete;
 
-  /// That have a plan of their own in memory, at most.
+  /// The maximum number of threads, each of which has a plan of its own in memory.
   static unsigned count() { return std::clamp(std::thread::hardware_concurrency(), 1u, kMost); }
 
 private:

@@ -1,4 +1,4 @@
-// What DataParallel is told about ZeRO's open questions.
+// The choices that are passed to DataParallel where the spec leaves options of ZeRO open.
 #ifndef XLC_SEARCH_CHOOSEZERO_H
 #define XLC_SEARCH_CHOOSEZERO_H
 
@@ -6,15 +6,15 @@
 
 namespace xlc {
 
-/// What the spec says, and what it leaves open; of what it leaves open, the default.
+/// The choices of the spec, with the default for those that it leaves open.
 ZeroChoice readZeroChoice(const Spec &spec);
 
-/// The spec with each answer to what it leaves open; those that save memory first, which win where they move no more.
-/// The spec itself where nothing is open that memory decides.
+/// The spec with each answer to its open choices. Answers that save memory come first; they win if they do not move
+/// more bytes. Returns the spec itself if memory decides none of its choices.
 std::vector<std::pair<Spec, ZeroTrial>> listAnswers(const Spec &spec);
 
-/// Of the plans that fit cluster.device_memory the one that moves the fewest bytes over dp; where none fits, the
-/// smallest; where no memory is given, what saves memory. What cannot be planned is told to `tell`.
+/// Of the plans that fit cluster.device_memory, the one that moves the fewest bytes over dp; if none fits, the
+/// smallest; if no memory is given, the answers that save memory. Reports plans that are not possible to `tell`.
 ZeroChoice chooseZero(const Spec &spec, const Planner &planner, const std::function<void(const std::string &)> &tell);
 
 } // namespace xlc

@@ -1,12 +1,12 @@
-// One loop over specs: which of several plans fit, and which one takes least.
+// One loop over specs that finds which of several plans fit, and which is the smallest.
 //
-//   spec ── answers to what it leaves open ──> trials, the one that moves least first
-//                                                 │ the bytes that are live at the fullest moment: no plan takes less
+//   spec ── answers to its open choices ──> trials, in order of bytes moved
+//                                                 │ live bytes at the peak, a lower bound for every plan
 //                                                 v
-//                               more than the memory? ── then nothing is placed, unless this may be the nearest
+//                               more than the memory? ── buffers are placed only if the trial may be the nearest
 //
-// A trial is worked out as far as the question takes it. What a plan is made of is the planner's business: this room
-// knows specs and numbers of bytes.
+// A trial is computed only as far as the result is needed. How a plan is made is private to the planner: this folder
+// depends only on specs and numbers of bytes.
 #ifndef XLC_SEARCH_SEARCH_H
 #define XLC_SEARCH_SEARCH_H
 
@@ -21,87 +21,88 @@
 
 namespace xlc {
 
-/// Bytes of the fullest rank: those of the plan, or a number that is at most that.
+/// Bytes of the fullest rank: those of the plan, or a lower bound.
 struct Need {
   int64_t bytes = 0;
   bool isExact = false;
 };
 
-/// A plan that is worked out step by step. Where one of the steps is not possible, nothing is returned.
+/// A plan that is computed in steps. A function returns nothing if its step is not possible.
 class Trial {
 public:
   virtual ~Trial() = default;
 
   /// Bytes per step over dp for parameters and gradients, of the rank that reads most.
   virtual Quantity zeroTraffic() = 0;
-  /// What the fullest rank takes at least. Where that is more than `limit`, no more is worked out than shows it.
+  /// A lower bound for the bytes of the fullest rank. If it exceeds `limit`, the computation stops once this is known.
   virtual std::optional<int64_t> findLeast(int64_t limit) = 0;
-  /// What it takes; not exact only where that is known to be more than `limit`. After findLeast.
+  /// The bytes of the fullest rank; not exact only if they are known to exceed `limit`. Call after findLeast.
   virtual std::optional<Need> findNeed(int64_t limit) = 0;
-  /// Bytes per step of the rank that reads most. After an exact need.
+  /// Bytes per step of the rank that reads most. Call after an exact need.
   virtual Quantity traffic() = 0;
 };
 
-/// Begins a plan for a spec that leaves nothing open; null where it cannot be planned, and then `obstacle` says why.
+/// Starts a plan for a spec without open choices; null if it cannot be planned, with the reason in `obstacle`.
 using Planner = std::function<std::unique_ptr<Trial>(const Spec &, std::string &obstacle)>;
 
-/// Planners that work beside each other: each is made and used by one thread, and its trials by one thread at a time.
+/// Planners that work in parallel: each is created and used by one thread, and its trials by one thread at a time.
 struct Planners {
   std::function<Planner()> make;
   unsigned count = 1;
 };
 
-/// A spec with an answer to each question that it left open, and what its plan takes.
+/// A spec with an answer to each of its open choices, and the requirements of its plan.
 struct Candidate {
   Spec spec;
   ZeroTrial zero;
   size_t group = 0;              ///< the number of the spec that it answers
-  std::optional<Need> need;      ///< none: not asked, since one of its group that moves no more fits
-  Quantity traffic;              ///< known together with the need, where that is exact
-  std::optional<Spec> standsFor; ///< where only this answer was asked: what it answers
-  std::shared_ptr<Trial> trial;  ///< its plan, where it takes least so far and is not exact; one is kept, not all
+  std::optional<Need> need;      ///< none: not computed, since a plan of the group that moves no more bytes fits
+  Quantity traffic;              ///< set together with `need`, if that is exact
+  std::optional<Spec> standsFor; ///< if only this answer was tried: the spec that it answers
+  std::shared_ptr<Trial> trial;  ///< the plan, if it is the smallest so far and not exact; only one plan is kept
 };
 
 class Search {
 public:
-  /// Whether a plan takes so much more than the memory that no other answer to what a spec leaves open is worth asking.
+  /// Whether a plan exceeds the memory by so much that the other answers to the open choices need not be tried.
   static bool isHopeless(Trial &trial, int64_t memory);
   static constexpr int64_t noLimit = std::numeric_limits<int64_t>::max();
 
-  /// `memory`: bytes of a rank. What does not fit is placed only where `isAllExact`, or by findNearest. What cannot be
-  /// planned is told to `tell`: the number of its group, and why.
+  /// `memory`: bytes of a rank. Buffers of plans that do not fit are placed only if `isAllExact` is set, or by
+  /// findNearest. Reports plans that are not possible to `tell`: the number of the group, and the reason.
   Search(Planner planner, int64_t memory, bool isAllExact, std::function<void(size_t, const std::string &)> tell)
       : planner(std::move(planner)), memory(memory), isAllExact(isAllExact), tell(std::move(tell)) {}
 
-  /// Plans the answers to what `spec`, which has that number, leaves open, the one that moves least first, up to the first
+  /// Plans the answers to the open choices of `spec`, whose number is `group`, in order of bytes moved, up to the first
   /// that fits.
   void add(size_t group, const Spec &spec) { addWith(planner, group, spec); }
-  /// As add, of all of them, by several threads where there are several planners.
+  /// Calls add for all specs, from several threads if there are several planners.
   void addAll(llvm::ArrayRef<std::pair<size_t, Spec>> specs, const Planners &planners);
 
-  /// All that could be planned; groups by their numbers, each by traffic.
+  /// All specs that could be planned, ordered by group and within a group by traffic.
   llvm::ArrayRef<Candidate> getCandidates() const { return candidates; }
   bool fits(const Candidate &candidate) const {
     return candidate.need && candidate.need->isExact && candidate.need->bytes <= memory;
   }
-  /// Where none fits: the candidate that takes least, exactly; the first of those that take as much. Null: there is none.
+  /// If none fits: the smallest candidate, with its exact size; of several, the first. Null if there is no candidate.
   const Candidate *findNearest();
 
 private:
-  /// A plan whose lower bound is more than this times the memory is hopeless.
+  /// A plan is hopeless if its lower bound exceeds the memory by this factor.
   static constexpr double kHopeless = 1.05;
   using Begun = llvm::SmallVector<std::pair<Candidate, std::unique_ptr<Trial>>, 4>;
 
   void addWith(const Planner &own, size_t group, const Spec &spec);
-  /// The answers to what `spec` leaves open that can be planned, by traffic.
+  /// The answers to the open choices of `spec` that can be planned, by traffic.
   Begun beginAnswers(const Planner &own, const Spec &spec, size_t group);
-  /// True where even the answer that saves most memory is hopeless: then it is asked, and the others are dropped.
+  /// Returns true if even the answer that saves most memory is hopeless. Then only this answer is computed, and the
+  /// others are dropped.
   bool keepOnlyHopeless(const Spec &spec, Begun &begun);
-  /// Makes them candidates. Each is asked until one fits; none where `isFound` says that all is known.
+  /// Turns them into candidates. Computes each until one fits; none if `isFound` states that everything is known.
   void addBegun(Begun &begun, bool isFound);
-  /// Tells it, once: findNearest begins some answers again.
+  /// Reports an obstacle once, because findNearest starts some answers again.
   void tellOnce(size_t group, const std::string &obstacle);
-  /// Asks a trial; false where it turns out to be impossible.
+  /// Computes a trial; false if it turns out to be impossible.
   bool ask(Candidate &candidate, Trial &trial, int64_t limit);
   std::unique_ptr<Trial> begin(const Planner &own, Candidate &candidate);
   void insert(Candidate candidate);
@@ -110,7 +111,7 @@ private:
   int64_t memory;
   bool isAllExact;
   std::function<void(size_t, const std::string &)> tell;
-  std::mutex mutex; ///< of what follows
+  std::mutex mutex; ///< guards the members below
   std::set<std::pair<size_t, std::string>> told;
   std::vector<Candidate> candidates;
 };
