@@ -10,19 +10,19 @@
 #include "xlc/Target/Target.h"
 
 namespace xlc {
-/// Places the buffers of a program that has its actions, as AssignOffsetsPass does, which knows of no size that is
-/// `enough`: then whether the arena is larger is all that is wanted. An arena beyond kLargestArena means that there is no
-/// place for them. Offsets and the arena's size are multiples of `alignment`.
+/// Places the buffers of a program, whose actions must exist, like AssignOffsetsPass. The search stops at an arena of
+/// size `enough`, which suits callers that only compare the size with it; the pass has no such limit. An arena larger
+/// than kLargestArena means that no placement was found. Offsets and the arena's size are multiples of `alignment`.
 void assignOffsets(exec::ProgramOp program, int64_t alignment, int64_t enough = 0);
 
 #define GEN_PASS_DECL
 #include "xlc/Memory/Passes.h.inc"
 
-/// The pass that asks the target, which must outlive it; `threads` are those of a rank.
+/// The pass for a target, which must outlive it. `threads`: threads of a rank.
 std::unique_ptr<mlir::Pass> createLowerToExecPass(const Target &target, int64_t threads = 1);
-/// The pass with a device that need not be known by name.
+/// The pass for a device that need not be in the table.
 std::unique_ptr<mlir::Pass> createAssignWindowsPass(const Device &device, int64_t threads, bool gathers);
-/// All passes of this room, for xlc-opt.
+/// Registers all passes of this folder, for xlc-opt.
 void registerMemoryPasses(const Target &target);
 
 } // namespace xlc
