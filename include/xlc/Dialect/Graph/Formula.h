@@ -1,4 +1,4 @@
-// Formulas written as formulas: builds small ops of `graph` in one place.
+// A builder for small ops of `graph`, with which formulas are written as expressions.
 #ifndef XLC_DIALECT_GRAPH_FORMULA_H
 #define XLC_DIALECT_GRAPH_FORMULA_H
 
@@ -6,13 +6,13 @@
 
 namespace xlc::graph {
 
-/// How formulas are spelled.
+/// The form in which formulas are written.
 enum class Spelling {
-  Plain,    ///< a number is a constant of the whole shape
-  AsModels, ///< a number is a scalar that is repeated; what has its shape already is not reshaped or repeated
+  Plain,    ///< numbers are constants of the full shape
+  AsModels, ///< numbers are broadcast scalars; a value that already has the shape is not reshaped or broadcast
 };
 
-/// Builds small ops in one place. Operands of one call have one type unless said otherwise.
+/// Builds small ops at one place. Operands of one call have the same type unless stated otherwise.
 struct Formula {
   using Value = mlir::Value;
   using Type = mlir::Type;
@@ -23,7 +23,7 @@ struct Formula {
   Spelling spelling;
 
   Formula(const mlir::OpBuilder &b, mlir::Location loc, Spelling spelling) : b(b), loc(loc), spelling(spelling) {}
-  /// Before `op`, with its location.
+  /// Builds before `op`, with its location.
   explicit Formula(mlir::Operation *op, Spelling spelling = Spelling::Plain)
       : Formula(mlir::OpBuilder(op), op->getLoc(), spelling) {}
 
@@ -54,9 +54,9 @@ struct Formula {
     return ScaleOp::create(b, loc, x.getType(), x, numerator, denominator);
   }
 
-  /// A number of no dimensions.
+  /// A number as a scalar.
   Value scalar(double value, Type element);
-  /// A number, repeated to a type, or to that of `like`.
+  /// A number broadcast to a type, or to that of `like`.
   Value number(double value, mlir::RankedTensorType type);
   Value number(double value, Value like) { return number(value, typeOf(like)); }
   Value add(Value x, double value) { return add(x, number(value, x)); }
@@ -95,21 +95,21 @@ struct Formula {
   Value iota(Sizes shape, int64_t dimension, Type element) {
     return IotaOp::create(b, loc, mlir::RankedTensorType::get(shape, element), dimension);
   }
-  /// The one-dimensional integers `values` as a value of int64.
+  /// A one-dimensional constant of int64 with these elements.
   Value integers(Sizes values);
-  /// The product that `spec` ("mk,kn->mn") describes.
+  /// The product described by `spec` ("mk,kn->mn").
   Value contract(llvm::StringRef spec, Value x, Value y);
 
-  /// Combines along `axes` (ascending); with `keeps` they stay, of size 1.
+  /// Reduces along `axes` (ascending); with `keeps` they are kept with size 1.
   Value reduce(Reduction kind, Value x, Sizes axes, bool keeps);
   Value sum(Value x, Sizes axes, bool keeps) { return reduce(Reduction::sum, x, axes, keeps); }
-  /// A reduction with kept axes, repeated to the shape of x.
+  /// A reduction with kept axes, broadcast to the shape of x.
   Value reduceAlong(Reduction kind, Value x, Sizes axes) { return broadcast(reduce(kind, x, axes, true), x); }
   Value reduceAll(Reduction kind, Value x);
-  /// Combines the last dimension.
+  /// Reduces the last dimension.
   Value reduceRows(Reduction kind, Value x) { return reduce(kind, x, rankOf(x) - 1, /*keeps=*/false); }
   Value meanOfRows(Value x) { return mul(reduceRows(Reduction::sum, x), 1.0 / typeOf(x).getShape().back()); }
-  /// One value per row, repeated along the rows of `like`.
+  /// One value per row, broadcast along the rows of `like`.
   Value alongRows(Value x, Value like);
 
   /// 1 / (1 + e^-x).
@@ -118,16 +118,16 @@ struct Formula {
   Value expMinusOne(Value x);
   /// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow.
   Value softplus(Value x);
-  /// The square root whose gradient at 0 is 0, as that of PyTorch's norms.
+  /// The square root, with a gradient of 0 at 0 as in PyTorch's norms.
   Value safeSqrt(Value x);
-  /// log of the sum of exponentials along `axes`; where all of them are -inf, -inf.
+  /// log of the sum of exponentials along `axes`; -inf if all of them are -inf.
   Value logSumExp(Value x, Sizes axes, bool keeps);
 
 private:
   bool isSpared(Value x, Sizes shape) const { return spelling == Spelling::AsModels && typeOf(x).getShape() == shape; }
 };
 
-/// A formula that is part of `like`: its ops have the location of `like`, and its unit and role where it has one.
+/// A formula that is part of `like`: its ops have the location of `like`, and its unit and role if it has them.
 class PartOf : public Formula, private mlir::OpBuilder::Listener {
 public:
   PartOf(mlir::Operation *like, const mlir::OpBuilder &at, Spelling spelling)
@@ -139,7 +139,7 @@ public:
   template <typename OpTy, typename... Args> OpTy create(Args &&...args) {
     return OpTy::create(b, loc, std::forward<Args>(args)...);
   }
-  /// Gives an op that was made elsewhere the unit and role.
+  /// Sets the unit and role of an op that was created elsewhere.
   void adopt(mlir::Operation *op) const;
 
 private:

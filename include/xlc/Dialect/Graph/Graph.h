@@ -27,13 +27,12 @@
 
 namespace xlc::graph {
 
-/// Discardable attributes every op of a model carries, and attributes of function arguments
-/// and results. Arguments are parameters (`kParam`: its PyTorch name), model inputs (`kInput`:
-/// its name) or, in the update function, optimizer state (`kState`: "NAME/m").
-/// Results of the micro-batch function that are contributions to a gradient carry `kGrad`: the
-/// parameter's name; contributions of the same name add up.
-/// A parameter that is a buffer (a running average) carries `kBuffer` beside `kParam`, and so does the result that is
-/// its value for the next micro-batch: the buffer's name. It has no gradient and each rank keeps its own.
+/// Discardable attributes of every op of a model, and attributes of function arguments and results. Arguments are
+/// parameters (`kParam`: its PyTorch name), model inputs (`kInput`: its name) or, in the update function, optimizer
+/// state (`kState`: "NAME/m"). Results of the micro-batch function that are contributions to a gradient have `kGrad`:
+/// the parameter's name; contributions with the same name are added. A parameter that is a buffer (a running average)
+/// has `kBuffer` in addition to `kParam`, and so has the result with its value for the next micro-batch: the buffer's
+/// name. A buffer has no gradient, and each rank has its own.
 inline constexpr llvm::StringLiteral kUnit = "graph.unit";
 inline constexpr llvm::StringLiteral kRole = "graph.role";
 inline constexpr llvm::StringLiteral kParam = "graph.param";
@@ -42,34 +41,34 @@ inline constexpr llvm::StringLiteral kState = "graph.state";
 inline constexpr llvm::StringLiteral kGrad = "graph.grad";
 inline constexpr llvm::StringLiteral kBuffer = "graph.buffer";
 
-/// The type of a value of `graph`: all are tensors.
+/// The type of a value of `graph`. All of them are tensors.
 inline mlir::RankedTensorType typeOf(mlir::Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
 
-/// The unit or role of an op; null or none where it has none.
+/// The unit or role of an op; null or none if it has none.
 ModelUnitAttr getUnit(mlir::Operation *op);
 std::optional<Role> getRole(mlir::Operation *op);
 
-/// Whether the op reads, for an element of its results, only the element of this operand that has the same indices. So
-/// the results may take the operand's place, element by element.
+/// Whether the op reads, for an element of its results, only the element of this operand with the same indices. If so,
+/// the results may overwrite the operand, element by element.
 bool readsOwnElement(mlir::OpOperand &operand);
-/// Whether all that becomes of the op's result is reduced: it is a reduction, or cuts and joins the rows of one.
+/// Whether all uses of the op's result are reduced: it is a reduction, or slices and concatenates the rows of one.
 bool isReducedAlone(mlir::Operation *op);
 
-/// What `value` is the elements of under another shape: the value behind its reshapes and broadcasts.
+/// The value before the reshapes and broadcasts that lead to `value`, which has the same elements.
 mlir::Value skipReshapings(mlir::Value value);
 
-/// Whether an element is a float of sixteen bits: bf16 or f16.
+/// Whether elements are floats of sixteen bits: bf16 or f16.
 bool isNarrow(mlir::Type element);
-/// Whether the op is a cast from sixteen bits, which loses nothing.
+/// Whether the op is a cast from sixteen bits, which is exact.
 bool isWidening(mlir::Operation *op);
-/// The vector of which `value` has a copy in each row of its last dimension, before it was widened; null: there is none.
+/// The vector that each row of the last dimension of `value` repeats, before it was widened; null if there is none.
 mlir::Value findRepeatedVector(mlir::Value value);
 
 /// Bytes of `count` elements in memory, and of all elements of a tensor or a memref (i1 takes a byte).
 int64_t getByteSize(mlir::Type elementType, int64_t count);
 int64_t getByteSize(mlir::ShapedType type);
 
-/// The name that an op has in the user's model: its location's name, or empty.
+/// The name of an op in the user's model: the name of its location, or empty.
 llvm::StringRef getSourceName(mlir::Operation *op);
 
 } // namespace xlc::graph

@@ -22,15 +22,14 @@ def Graph_ModelUnitAttr : AttrDef<Graph_Dialect, "ModelUnit"> {
   let mnemonic = "unit";
   let summary = "the unit of the model an op belongs to: class name and instance index";
   let description = [{
-    A unit is what is gathered, scheduled and repeated as one: a transformer
-    layer, an embedding, a head. Instances of a class are structurally equal and
-    share one function. Printed `#graph.unit<layer, 3>`.
+    A unit is gathered, scheduled and repeated as a whole: a transformer layer, an embedding, a head. Instances of a
+    class are structurally equal and share one function. Printed `#graph.unit<layer, 3>`.
   }];
   let parameters = (ins "::mlir::StringAttr":$className, "int64_t":$instance);
   let assemblyFormat = "`<` $className `,` $instance `>`";
 }
 
-// A #graph.role, for dialects that do not include GraphEnums.td: whoever includes an enum declares it again.
+// A #graph.role, for dialects that do not include GraphEnums.td: a file that includes an enum declares it again.
 def Graph_RoleOfRunAttr : Attr<CPred<"::llvm::isa<::xlc::graph::RoleAttr>($_self)">, "role"> {
   let storageType = "::xlc::graph::RoleAttr";
   let returnType = "::xlc::graph::Role";

@@ -1,5 +1,5 @@
-// Operations of the `graph` dialect that make each element of a result from the elements with the same indices. Included by
-// GraphOps.td, whose classes and types they use.
+// Operations of the `graph` dialect that compute each element of a result from the elements with the same indices.
+// Included by GraphOps.td, whose classes and types they use.
 #ifndef XLC_GRAPH_ELEMENTWISE_OPS_TD
 #define XLC_GRAPH_ELEMENTWISE_OPS_TD
 
@@ -35,8 +35,8 @@ def Graph_IsNanOp : Graph_Op<"is_nan", [SameOperandsAndResultShape, Graph_Elemen
 def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_Elementwise, Graph_Additive]> {
   let summary = "y = x converted to another element type (float to integer truncates)";
   let description = [{
-    To bf16 and f16 it rounds to nearest, ties to even; subnormal numbers and infinities stay, what is too large becomes
-    infinite, a NaN stays one. Their other side is f32: from f64 a number would be rounded twice.
+    A cast to bf16 and f16 rounds to nearest, ties to even. Subnormal numbers, infinities and NaN are kept; numbers that
+    are too large become infinite. The other type must be f32: from f64 a number would be rounded twice.
 
     ```mlir
     %narrow = graph.cast %x : tensor<4x8xf32> -> tensor<4x8xbf16>
@@ -54,10 +54,10 @@ def Graph_RandomBitsOp : Graph_Op<"random_bits", [SameOperandsAndResultShape, Gr
     Graph_Counts<"index">, Graph_Counts<"key">, Graph_Counts<"subsequence">]> {
   let summary = "y = 32 random bits of element `index` of a subsequence, under a key";
   let description = [{
-    Word index mod 4 of Philox 4x32-10, whose counter is index div 4 in its lower 64 bits and `subsequence` in its upper
-    ones (include/xlc/Runtime/Philox.h). `index` counts in the whole tensor of the model, so that every layout of ranks,
-    every micro-batch and a second computation draw the same; `key` is that of the step; the subsequence says which
-    parameter or node draws.
+    Word index mod 4 of Philox 4x32-10. Its counter has index div 4 in the lower 64 bits and `subsequence` in the upper
+    ones (include/xlc/Runtime/Philox.h). `index` numbers the elements of the whole tensor of the model, so that every
+    layout of ranks, every micro-batch and a recomputation draw the same bits. `key` is that of the step; the
+    subsequence identifies the parameter or node.
 
     ```mlir
     %i = graph.iota dim 0 : tensor<8xi64>
@@ -77,14 +77,14 @@ def Graph_RandomBitsOp : Graph_Op<"random_bits", [SameOperandsAndResultShape, Gr
 }
 
 def Graph_StochasticCastOp : Graph_Op<"stochastic_cast", [SameOperandsAndResultShape, Graph_Elementwise]> {
-  let summary = "y = x rounded to one of its two neighbours, the nearer one more often";
+  let summary = "y = x rounded to one of its two neighbours, with probability by distance";
   let description = [{
-    The mean of y over all `bits` is x: what is added up in sixteen bits keeps additions that are smaller than half a
-    unit in the last place. Random bits, sixteen for bf16 and thirteen for f16, are added below the last place of y, and
-    what lies below it is cut off: of an f16 the mean is right to 2^-13 of its last place. What lies above the largest
-    number becomes that or infinite. Of an element of `bits`, draw 0 takes the lower half, draw 1 the upper one, and
-    draw 2 the two by exclusive or with each other and 0x8000: any two are independent, and 0x80008000 rounds all three
-    to nearest. What y can hold stays as it is, infinities and NaN included.
+    The mean of y over all `bits` is x: sums in sixteen bits include addends smaller than half a unit in the last place.
+    Random bits, sixteen for bf16 and thirteen for f16, are added below the last place of y, and the bits below it are
+    truncated: for f16 the mean is exact to 2^-13 of the last place. Numbers above the largest finite one become that or
+    infinite. Of an element of `bits`, draw 0 uses the lower half, draw 1 the upper one, and draw 2 both halves by
+    exclusive or with each other and 0x8000. Any two draws are independent, and 0x80008000 rounds all three to nearest.
+    Values that y can represent are unchanged, including infinities and NaN.
 
     ```mlir
     %bits = graph.random_bits %element, %key, %subsequence : tensor<8xi32>
@@ -117,9 +117,8 @@ def Graph_OrOp  : Graph_Binary<"or", Graph_Bool, "y = a or b", [Commutative]>;
 def Graph_ScaleOp : Graph_Op<"scale", [SameOperandsAndResultType, Graph_Elementwise, Graph_Additive]> {
   let summary = "y = x * numerator / denominator";
   let description = [{
-    A factor that the compiler introduces (1/n of a mean, 1/d of an average) is a
-    ratio of integers, so that the finite-field interpreter is exact.
-    `graph.scale %x by 1 over 512 : tensor<4xf32>`
+    A factor that the compiler introduces (1/n of a mean, 1/d of an average) is a ratio of integers, so that the
+    finite-field interpreter is exact. `graph.scale %x by 1 over 512 : tensor<4xf32>`
   }];
   let arguments = (ins Graph_Float:$x, I64Attr:$numerator, I64Attr:$denominator);
   let results = (outs Graph_Float:$y);

@@ -1,9 +1,9 @@
 // Operations of the `graph` dialect.
 //
-// All operands and results are ranked tensors of static shape. Element types: f32, f64, i64, i32, i1. What only moves or
-// converts elements takes bf16 and f16 too, and so do products and attention, which multiply narrow elements and sum in
-// f32: nothing computes in sixteen bits. Broadcasting is always explicit (`graph.broadcast`), so that every element-wise
-// op has equal shapes and one gradient rule.
+// All operands and results are ranked tensors of static shape. Element types: f32, f64, i64, i32, i1. Ops that only
+// move or convert elements also accept bf16 and f16. So do products and attention, which multiply narrow elements and
+// sum in f32; no op computes in sixteen bits. Broadcasting is always explicit (`graph.broadcast`), so that every
+// element-wise op has equal shapes and one gradient rule.
 #ifndef XLC_GRAPH_OPS_TD
 #define XLC_GRAPH_OPS_TD
 
@@ -32,8 +32,7 @@ include "xlc/Dialect/Graph/GraphElementwiseOps.td"
 def Graph_ConstantOp : Graph_Op<"constant", [AllTypesMatch<["value", "y"]>]> {
   let summary = "y = value";
   let description = [{
-    Not ConstantLike: MLIR's folder would merge equal constants of different units into one, and
-    move it away from both.
+    Not ConstantLike: MLIR's folder would merge equal constants of different units into one, and move it away from both.
   }];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Graph_Stored:$y);
@@ -49,10 +48,10 @@ def Graph_IotaOp : Graph_Op<"iota"> {
 }
 
 def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Movement, Graph_Reshaping, Graph_Additive]> {
-  let summary = "repeats dimensions of size 1, and adds leading ones";
+  let summary = "repeats dimensions of size 1, and adds leading dimensions";
   let description = [{
-    Shapes are aligned at their last dimension, as numpy and ONNX do; a dimension
-    of size 1 is repeated. `tensor<64xf32> -> tensor<4x32x64xf32>`.
+    Shapes are aligned at their last dimension, as in numpy and ONNX; a dimension of size 1 is repeated.
+    `tensor<64xf32> -> tensor<4x32x64xf32>`.
   }];
   let arguments = (ins Graph_Stored:$x);
   let results = (outs Graph_Stored:$y);
@@ -106,13 +105,13 @@ def Graph_PadOp : Graph_Op<"pad", [AllElementTypesMatch<["x", "value", "y"]>, Gr
 }
 
 def Graph_ReduceOp : Graph_Op<"reduce", [AllElementTypesMatch<["x", "y"]>]> {
-  let summary = "combines all elements along `dimensions`, which vanish";
+  let summary = "combines all elements along `dimensions`, which are removed";
   let arguments = (ins Graph_ReductionAttr:$kind, Graph_Number:$x, DenseI64ArrayAttr:$dimensions);
   let results = (outs Graph_Number:$y);
   let assemblyFormat = "$kind $x `dims` $dimensions attr-dict `:` type($x) `->` type($y)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether the last dimension alone vanishes: a value for each row.
+    /// Whether only the last dimension is removed: one value for each row.
     bool isOverRow();
   }];
 }
@@ -128,7 +127,7 @@ def Graph_GatherOp : Graph_Op<"gather", [AllElementTypesMatch<["table", "y"]>]> 
 
 def Graph_ScatterAddOp : Graph_Op<"scatter_add", [Graph_LibraryKernel, Graph_ScatterAdd]> {
   let summary = "the transpose of gather: y = 0; y[..., indices, ...] += updates along `dimension`";
-  let description = "Of updates of f32 the result may have sixteen bits: each element is summed as f32 and rounded once.";
+  let description = "The result of f32 updates may have sixteen bits: each element is summed as f32, rounded once.";
   let arguments = (ins Graph_Index:$indices, Graph_Float:$updates, I64Attr:$dimension);
   let results = (outs Graph_Multiplied:$y);
   let assemblyFormat = "$indices `,` $updates `dim` $dimension attr-dict `:` functional-type(operands, $y)";
@@ -138,8 +137,8 @@ def Graph_ScatterAddOp : Graph_Op<"scatter_add", [Graph_LibraryKernel, Graph_Sca
 def Graph_GatherElementsOp : Graph_Op<"gather_elements", [AllElementTypesMatch<["x", "y"]>]> {
   let summary = "y[.., i, ..] = x[.., indices[.., i, ..], ..] along `dimension` (numpy.take_along_axis)";
   let description = [{
-    Indices are in [0, size) and aligned with x at their last dimension; leading dimensions that they lack are
-    repeated, so that one table of relative positions serves every head. Along `dimension` they may have any size.
+    Indices are in [0, size) and aligned with x at their last dimension. Missing leading dimensions are repeated, so
+    that one table of relative positions is used for every head. Along `dimension` they may have any size.
     `tensor<8x4x16xf32>, tensor<4x4xi64>` along dimension 2 give `tensor<8x4x4xf32>`.
   }];
   let arguments = (ins Graph_Stored:$x, Graph_Index:$indices, I64Attr:$dimension);
@@ -159,26 +158,27 @@ def Graph_ScatterElementsAddOp : Graph_Op<"scatter_elements_add", [AllElementTyp
 
 def Graph_ScatterElementsOp : Graph_Op<"scatter_elements", [AllElementTypesMatch<["base", "updates", "y"]>,
                                                             AllTypesMatch<["base", "y"]>, Graph_LibraryKernel]> {
-  let summary = "y = base, but for y[.., indices[.., i, ..], ..], which `kind` makes of updates[.., i, ..]";
+  let summary = "y = base with y[.., indices[.., i, ..], ..] combined with updates[.., i, ..] by `kind`";
   let description = [{
-    `last`: the update that comes last in the order of i. `max`, `min`: the largest or smallest of what base has there
-    and of all updates. Indices are as those of gather_elements; behind `dimension` all their sizes may be 1, too: then
-    an index is that of a row.
+    `last`: the last update in the order of i. `max`, `min`: the largest or smallest of the element of base and all its
+    updates. Indices are as for gather_elements. In addition, all their sizes after `dimension` may be 1; an index then
+    selects a row.
 
     ```mlir
     %y = graph.scatter_elements last %base, %rows, %updates dim 0
         : (tensor<8x4xf32>, tensor<3x1xi64>, tensor<3x4xf32>) -> tensor<8x4xf32>
     ```
 
-    Backward is PyTorch's. Of `last` base has no gradient where something is written, and each update that of its
-    place, also one that does not stand. Of `max` and `min` base and updates that are equal to the result share it evenly.
+    Backward is PyTorch's. For `last`, base has no gradient at elements that are written, and each update has the
+    gradient of its element, even if another update overwrites it. For `max` and `min`, base and the updates that are
+    equal to the result share its gradient evenly.
   }];
   let arguments = (ins Graph_ScatterAttr:$kind, Graph_Number:$base, Graph_Index:$indices, Graph_Number:$updates, I64Attr:$dimension);
   let results = (outs Graph_Number:$y);
   let assemblyFormat = "$kind $base `,` $indices `,` $updates `dim` $dimension attr-dict `:` functional-type(operands, $y)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether an index is that of a row of all dimensions behind `dimension`.
+    /// Whether an index selects a row of all dimensions after `dimension`.
     bool isByRow();
   }];
 }
@@ -190,12 +190,12 @@ def Graph_ScatterElementsOp : Graph_Op<"scatter_elements", [AllElementTypesMatch
 def Graph_ContractOp : Graph_Op<"contract", [AllElementTypesMatch<["a", "b"]>, Graph_LibraryKernel]> {
   let summary = "einsum of two tensors";
   let description = [{
-    `graph.contract "bsh,ho->bso" %x, %w`: letters name factors; one that is not in
-    the result is summed. A factor stands in at least two of the three places, and at most
-    once in each. The gradients are contractions with permuted letters, and the factors are the
-    sharding rule.
+    `graph.contract "bsh,ho->bso" %x, %w`: letters name factors; a factor that is not in the result is summed. A factor
+    occurs in at least two of the three places, and at most once in each. The gradients are contractions with permuted
+    letters, and the factors are the sharding rule.
 
-    Narrow elements (bf16, f16) are multiplied as they are and summed in f32; y has their type, each sum rounded once, or f32:
+    Narrow elements (bf16, f16) are multiplied without conversion and summed in f32. y has their type, with each sum
+    rounded once, or f32:
 
     ```mlir
     %y = graph.contract "ab,bc->ac" %x, %w : (tensor<2x8xbf16>, tensor<8x4xbf16>) -> tensor<2x4xbf16>
@@ -234,7 +234,7 @@ def Graph_GeluBackwardOp : Graph_Op<"gelu_backward", [SameOperandsAndResultType,
 
 def Graph_SiluOp : Graph_Op<"silu", [SameOperandsAndResultType, Graph_Elementwise]> {
   let summary = "y = x / (1 + e^-x)";
-  let description = "Whole, so that backward keeps x alone; its small ops would keep three tensors of that size.";
+  let description = "A single op, so that backward keeps only x; its small ops would keep three tensors of that size.";
   let arguments = (ins Graph_Float:$x);
   let results = (outs Graph_Float:$y);
   let assemblyFormat = "$x attr-dict `:` type($y)";
@@ -303,33 +303,33 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
   let description = [{
     q: [batch, queries, heads, d]; k: [batch, keys, groups, d]; v: [batch, keys, groups, e];
     heads is a multiple of groups (grouped-query attention). out: [batch, queries, heads, e].
-    lse: [batch, heads, queries], f64 where a program is to run: its rounding would be an error common to a
-    whole row of probabilities. It is the log of the sum of exponentials of the scaled, masked
-    scores, from which backward can compute the probabilities again (Dao, FlashAttention-2, 2023). Programs multiply by
-    `scale` rounded to f32.
+    lse: [batch, heads, queries], f64 in a program that will run, because its rounding would be an error common to a
+    whole row of probabilities. It is the log of the sum of exponentials of the scaled, masked scores, from which
+    backward can recompute the probabilities (Dao, FlashAttention-2, 2023). Programs multiply by `scale` rounded to f32.
 
-    Query i sees key j unless something forbids it: a causal mask where j > i; `window` where |i - j| >= window;
-    `bias`, [1|batch, 1|heads, 1|queries, keys], where it is false (i1) or -1e30 and less (floats; what is greater is
-    added to the scaled scores). A query that sees no key attends to all keys alike where `uniform` is set or a
-    forbidding bias is finite (so do scores that -3.4e38 was added to), and to none otherwise: then out = 0. A query
-    that attends to all alike does so whichever of them causality, the window or minus infinity forbid.
+    Query i attends to key j unless it is masked: by a causal mask if j > i; by `window` if |i - j| >= window; by
+    `bias`, [1|batch, 1|heads, 1|queries, keys], where it is false (i1) or at most -1e30 (floats; greater values are
+    added to the scaled scores). If all keys of a query are masked, it attends to all keys uniformly if `uniform` is set
+    or the bias that masks is finite (as do scores that -3.4e38 was added to). Otherwise it attends to no key: out = 0.
+    A uniform query includes the keys masked by causality, the window or minus infinity.
 
-    What gradient reaches q and k from a query that sees no key goes by what forbade. Scores that were replaced
-    (torch.where(mask, scores, -3.4e38)) are constants: none. With `added`, finite numbers were added to the scores, and
-    an addition passes gradients on, be it that rounding leaves nothing of a score: from a query that attends to all
-    alike as much as from any other, ds = scale * p * (dp - sum(p dp)) with p = 1 / keys, for all keys. From one that
-    attends to none there is none. `added` says nothing of queries that see a key. It is for masks of which all that
-    forbids is added, and finite: where a part replaces scores or is minus infinity, there is none of it, and no
-    gradient from queries that see no key. None ever reaches the bias: where that is learned, small ops serve.
+    The gradient that reaches q and k from a query whose keys are all masked depends on the kind of mask. Scores that
+    were replaced (torch.where(mask, scores, -3.4e38)) are constants: no gradient. With `added`, finite numbers were
+    added to the scores, and an addition passes gradients on, even if rounding removes the score: a uniform query has
+    the gradient of any other, ds = scale * p * (dp - sum(p dp)) with p = 1 / keys, for all keys. A query that attends
+    to no key has none. `added` does not affect queries with unmasked keys. It is for masks whose parts are all added
+    and finite: if a part replaces scores or is minus infinity, `added` is not set, and queries whose keys are all
+    masked have no gradient. The bias never receives a gradient: for a learned bias, small ops are used.
 
-    Of narrow q, k and v (bf16, f16) scores and probabilities are f32; out, and in backward dq, dk and dv, are rounded once.
-    Where a target has products for it (lib/Kernels/WriteAttention.h), what is multiplied is rounded too: probabilities and
-    the gradients of scores.
+    For narrow q, k and v (bf16, f16) scores and probabilities are f32; out, and in backward dq, dk and dv, are rounded
+    once. If a target has products for the type (lib/Kernels/WriteAttention.h), their operands are rounded too:
+    probabilities and the gradients of scores.
 
-    With `dropping`, a probability is kept, and divided by 1 - ratio, or is zero in the product with V; lse is that of all.
-    `draws`, [batch, heads, 3] i64, has for each head of a sample the number of its first score among the elements of the
-    site, the key of the step and the site's subsequence (graph.random_bits); scores count from there, row by row. A word
-    whose upper 31 bits are less than round(ratio 2^31) drops its probability. Backward masks with the same numbers:
+    With `dropping`, a probability is kept and divided by 1 - ratio, or is zero in the product with V; lse includes all
+    probabilities. `draws`, [batch, heads, 3] i64, has for each head of a sample the number of its first score among the
+    elements of the site, the key of the step and the site's subsequence (graph.random_bits). Scores are numbered from
+    there, row by row. A word whose upper 31 bits are less than round(ratio 2^31) drops its probability. Backward masks
+    with the same numbers:
     dv = (M p / (1 - ratio))^T dout, ds = scale * p * (M dp / (1 - ratio) - sum(out dout)).
 
         %out, %lse = graph.attention causal %q, %k, %v dropping 0.1 by %draws scale 0.25 : ...
@@ -357,9 +357,9 @@ def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [
 def Graph_CrossEntropyOp : Graph_Op<"cross_entropy", [Graph_CrossEntropy]> {
   let summary = "sum over counted rows of -log softmax(logits)[label], and the number of counted rows";
   let description = [{
-    logits: [..., classes]; labels: [...] integers; a row whose label is `ignore_index` is not
-    counted; without it all are. sum: scalar float, count: scalar i64, lse: [...], log-sum-exp of each row
-    for backward, f64 as Import makes it: its rounding would be an error common to a whole row.
+    logits: [..., classes]; labels: [...] integers. A row whose label is `ignore_index` is not counted; without it all
+    rows are. sum: scalar float, count: scalar i64, lse: [...], log-sum-exp of each row for backward. Import makes it
+    f64, because its rounding would be an error common to a whole row.
   }];
   let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, OptionalAttr<I64Attr>:$ignore_index);
   let results = (outs Graph_Float:$sum, StaticShapeTensorOf<[I64]>:$count, Graph_Float:$lse);

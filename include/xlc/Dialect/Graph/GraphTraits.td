@@ -1,15 +1,15 @@
-// Traits of `graph` ops, for TableGen: what each means stands in Traits.h.
+// Traits of `graph` ops, for TableGen. Traits.h documents each of them.
 #ifndef XLC_GRAPH_TRAITS_TD
 #define XLC_GRAPH_TRAITS_TD
 
 include "mlir/IR/OpBase.td"
 
-// Where an op finds the elements it needs (Traits.h). An op that says neither may read any of them.
+// The elements that an op reads (Traits.h). An op with neither trait may read any element.
 class Graph_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::xlc::graph"; }
 def Graph_ReadsOwnElement : Graph_Trait<"ReadsOwnElement">;
 def Graph_ReadsOwnDimensions : Graph_Trait<"ReadsOwnDimensions">;
 
-// What sort of op it is (Traits.h).
+// The kind of an op (Traits.h).
 def Graph_ElementwiseTrait : Graph_Trait<"Elementwise">;
 def Graph_Elementwise : TraitList<[Graph_ElementwiseTrait, Graph_ReadsOwnElement]>;
 def Graph_Movement : Graph_Trait<"Movement">;

@@ -1,5 +1,5 @@
-// Operations of the `graph` dialect that make a step of gradients: the norm's sum of squares, and the optimizer. Included
-// by GraphOps.td, whose classes and types they use.
+// Operations of the `graph` dialect that turn gradients into a step: the sum of squares for the norm, and the
+// optimizer. Included by GraphOps.td, whose classes and types they use.
 #ifndef XLC_GRAPH_UPDATE_OPS_TD
 #define XLC_GRAPH_UPDATE_OPS_TD
 
@@ -11,11 +11,11 @@ def Graph_SumSquaresOp : Graph_Op<"sum_squares"> {
 }
 
 def Graph_StepNumberOp : Graph_Op<"step_number", [Graph_Held]> {
-  let summary = "a number of the step that the program holds";
+  let summary = "a number of the step that is stored by the program";
   let description = [{
-    `number` names a row of include/xlc/Runtime/StepNumbers.h of those that a step has once: `loss_scale`, the factor on
-    the loss (the module attribute `graph.loss_scale` says how it begins and moves), and `random_key`, the key of the
-    step's random bits. No kernel computes it: a function reads it where the step's numbers are.
+    `number` names a row of include/xlc/Runtime/StepNumbers.h that occurs once in a step: `loss_scale`, the factor on
+    the loss (the module attribute `graph.loss_scale` defines its initial value and its changes), and `random_key`, the
+    key of the step's random bits. It is not computed by a kernel: a function reads it from the numbers of the step.
 
     Example:
 
@@ -36,11 +36,11 @@ def Graph_StepNumberOp : Graph_Op<"step_number", [Graph_Held]> {
 }
 
 def Graph_SiteOp : Graph_Op<"site", [Graph_Held]> {
-  let summary = "the subsequence of a node of the model that draws";
+  let summary = "the subsequence of a node of the model that draws random bits";
   let description = [{
-    `site` is the node's number among those that draw, from 0, in the order of the file; its random bits have the
-    subsequence that include/xlc/Runtime/Philox.h gives to the site. Layers that differ in their sites alone are one
-    class: Stage hands sites to unit functions as arguments.
+    `site` is the node's number among those that draw random bits, from 0, in the order of the file. Its random bits
+    have the subsequence of the site in include/xlc/Runtime/Philox.h. Layers that differ only in their sites form one
+    class: Stage passes sites to unit functions as arguments.
 
     ```mlir
     %site = graph.site 3 : tensor<i64>
@@ -58,13 +58,13 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
   let summary = "one update of a parameter and its optimizer state, as PyTorch defines it";
   let description = [{
     Element-wise, so a shard is updated like the whole. `kind` names a row of Optimizers.cpp, which has the formula, the
-    states and the hyper-parameters that the rule takes; those are attributes. `scalars` is a tensor of six, for all
-    parameters of a group, the numbers that include/xlc/Runtime/StepNumbers.h lists for one: [learning rate, factor on
-    the gradient (count ratio and clipping), 1 - beta1^t, sqrt(1 - beta2^t), 1 where the step is applied, D, which is 0
-    up to and including step `ema_start` and then `ema_decay`], t being the number of the step. Where the step is not applied, the parameter and its states stay as they are, whatever the
-    gradient is. With `clip_value` no element of the gradient, once it has its factor, is larger than that in magnitude.
-    With `ema_decay` the last state is an average of the parameter, which becomes D times itself and 1 - D times the new
-    parameter.
+    states and the hyper-parameters of the rule; the hyper-parameters are attributes. `scalars` is a tensor of the six
+    numbers that all parameters of a group share, in the order of include/xlc/Runtime/StepNumbers.h: [learning rate,
+    factor on the gradient (count ratio and clipping), 1 - beta1^t, sqrt(1 - beta2^t), 1 if the step is applied, D,
+    which is 0 up to and including step `ema_start` and then `ema_decay`], where t is the number of the step. If the
+    step is not applied, the parameter and its states are unchanged for every gradient. With `clip_value`, elements of
+    the gradient are limited to this magnitude after the factor. With `ema_decay`, the last state is an average of the
+    parameter: D times itself plus 1 - D times the new parameter.
 
     Example:
 
@@ -82,7 +82,7 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
   let results = (outs Graph_Float:$new_param, Variadic<Graph_Float>:$new_states);
   let assemblyFormat = "custom<Keyword>($kind) $param `,` $grad `,` $scalars (`states` $states^)? attr-dict `:` functional-type(operands, results)";
   let extraClassDeclaration = [{
-    /// The row of the kind; the verifier knows that there is one.
+    /// The row of the kind; the verifier ensures that there is one.
     const xlc::Optimizer &getRule();
   }];
   let hasVerifier = 1;

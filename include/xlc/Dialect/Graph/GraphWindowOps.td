@@ -1,12 +1,12 @@
-// Operations of the `graph` dialect over windows of an image or a signal: convolutions and pools. Included by GraphOps.td,
-// whose classes and types they use.
+// Operations of the `graph` dialect over windows of an image or a signal: convolutions and pools. Included by
+// GraphOps.td, whose classes and types they use.
 #ifndef XLC_GRAPH_WINDOW_OPS_TD
 #define XLC_GRAPH_WINDOW_OPS_TD
 
-// Windows over spatial dimensions. x: [batch, channels, spatial...], one to three spatial dimensions. Along a
-// spatial dimension output position o and window position k meet element o * stride + k * dilation - pad of x; what lies
-// outside of x is zero for convolutions and does not exist for pools. `pads` stands before x only: how many outputs there
-// are is said by the result's type.
+// Windows over spatial dimensions. x: [batch, channels, spatial...], one to three spatial dimensions. Along a spatial
+// dimension, output position o and window position k use element o * stride + k * dilation - pad of x. Elements outside
+// of x are zero for convolutions and are ignored by pools. `pads` is the padding before x only; the number of outputs
+// follows from the result's type.
 class Graph_Windows<string mnemonic, dag operands, dag result, list<Trait> traits = []>
     : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultElementType, Graph_LibraryKernel], traits)> {
   let arguments = !con(operands, (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads));
@@ -23,9 +23,9 @@ class Graph_Convolving<string mnemonic, dag operands, dag result>
 def Graph_ConvolutionOp : Graph_Convolving<"convolution", (ins Graph_Multiplied:$x, Graph_Multiplied:$w), (outs Graph_Multiplied:$y)> {
   let summary = "y[n, f, o...] = sum over c, k... of x[n, c, o * stride + k * dilation - pad...] w[f, c, k...]";
   let description = [{
-    x: [n, groups c, in...]; w: [groups f, c, window...]; y: [n, groups f, out...]; features of a group see its
-    channels only. Linear in x and in w, so this op and the next two are each other's gradients. Narrow elements (bf16, f16)
-    are multiplied as they are, summed in f32, and each sum is rounded once.
+    x: [n, groups c, in...]; w: [groups f, c, window...]; y: [n, groups f, out...]; the features of a group depend only
+    on its channels. Linear in x and in w, so this op and the next two are each other's gradients. Narrow elements
+    (bf16, f16) are multiplied without conversion and summed in f32, and each sum is rounded once.
   }];
 }
 def Graph_ConvolutionTransposeOp : Graph_Convolving<"convolution_transpose", (ins Graph_Multiplied:$y, Graph_Multiplied:$w), (outs Graph_Multiplied:$x)> {
@@ -42,10 +42,10 @@ class Graph_Pooling<string mnemonic, dag operands, dag result>
   }];
 }
 def Graph_MaxPoolOp : Graph_Pooling<"max_pool", (ins Graph_Float:$x), (outs Graph_Float:$y)> {
-  let summary = "y[n, c, o...] = the largest element of x in the window at o (a NaN stays)";
+  let summary = "y[n, c, o...] = the largest element of x in the window at o (a NaN propagates)";
 }
 def Graph_MaxPoolBackwardOp : Graph_Pooling<"max_pool_backward", (ins Graph_Float:$x, Graph_Float:$dy), (outs Graph_Float:$dx)> {
-  let summary = "dx = dy, added where the first of the largest elements of each window stands";
+  let summary = "dx = dy, added at the first of the largest elements of each window";
 }
 
 #endif // XLC_GRAPH_WINDOW_OPS_TD

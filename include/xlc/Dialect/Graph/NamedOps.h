@@ -1,5 +1,5 @@
-// Named ops, and the small ops that each stands for: one row per op in NamedOps.cpp. Lower emits a named op by its
-// formula; the interpreter, the gradients and the cost of an op without rows of its own follow from it too.
+// Named ops and their formulas in small ops: one row per op in NamedOps.cpp. Lower emits a named op by its formula. If
+// an op has no rows of its own, the interpreter, its gradients and its cost also follow from the formula.
 #ifndef XLC_DIALECT_GRAPH_NAMEDOPS_H
 #define XLC_DIALECT_GRAPH_NAMEDOPS_H
 
@@ -7,17 +7,18 @@
 
 namespace xlc::graph {
 
-/// Whether the op of this name stands for small ops.
+/// Whether the op of this name has a formula.
 bool hasFormula(llvm::StringRef opName);
 
-/// Whether the op is made by Differentiate or behind it. Nobody asks for its gradient: no second derivatives are taken.
+/// Whether the op is created by Differentiate or a later phase. Such an op has no gradient, because there are no second
+/// derivatives.
 bool isMadeByBackward(mlir::OperationName op);
 
-/// Writes the small ops that `op`, which has a formula, stands for, before it; returns what its results are. The op
-/// stays as it is.
+/// Builds the formula of `op`, which must have one, before it, and returns the values of its results. `op` is
+/// unchanged.
 llvm::SmallVector<mlir::Value, 3> writeFormula(mlir::Operation *op);
 
-/// Replaces a named op by its small ops; leaves other ops alone.
+/// Replaces a named op by its formula. Other ops are unchanged.
 void expandNamedOp(mlir::Operation *op);
 
 } // namespace xlc::graph

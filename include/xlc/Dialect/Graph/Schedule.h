@@ -18,14 +18,14 @@ class ModuleOp;
 
 namespace xlc::graph {
 
-/// Module attribute: a dictionary of the type of a schedule and what the spec gives for it, by the names of its keys.
-/// Rates of a module without it stay.
+/// Module attribute: a dictionary with the type of a schedule and the values that the spec gives, by the names of their
+/// keys. Without it the learning rates are constant.
 inline constexpr llvm::StringLiteral kSchedule = "graph.lr_schedule";
 
 mlir::DictionaryAttr toAttribute(const runtime::RateSchedule &schedule, mlir::MLIRContext *context);
-/// Fails where `attribute` is not a dictionary of that form.
+/// Fails if `attribute` is not a dictionary of that form.
 llvm::LogicalResult verifySchedule(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::Attribute attribute);
-/// That of a module, with the rate of its first group; one that is constant where it has none.
+/// The schedule of a module, with the rate of its first group; a constant one if the module has none.
 runtime::RateSchedule scheduleOf(mlir::ModuleOp module);
 
 } // namespace xlc::graph

@@ -1,5 +1,5 @@
-// The functions of a step and what their arguments and results are: a typed view of names and attributes. What Import and
-// Differentiate write as attributes, all later phases read here.
+// The functions of a step, and the meaning of their arguments and results: a typed view of names and attributes. Import
+// and Differentiate write the attributes, and all later phases read them here.
 #ifndef XLC_DIALECT_GRAPH_SIGNATURE_H
 #define XLC_DIALECT_GRAPH_SIGNATURE_H
 
@@ -11,18 +11,18 @@
 
 namespace xlc::graph {
 
-/// On a result of an entry that evaluates: the name of the sum that it is (Entry.h).
+/// On a result of an entry that evaluates: the name of the sum (Entry.h).
 inline constexpr llvm::StringLiteral kSum = "graph.sum";
-/// On a result of an entry that evaluates: the name of the model's output that it is, of whose rows the micro-batch has
-/// some (Entry.h).
+/// On a result of an entry that evaluates: the name of the model's output whose rows for the micro-batch it contains
+/// (Entry.h).
 inline constexpr llvm::StringLiteral kOutput = "graph.output";
 
-/// The functions of a module by what they compute; null where it has none.
+/// The functions of a module by purpose; null if the module does not have it.
 ///
 ///   @forward      Import: parameters and inputs -> loss, count, next values of buffers; Differentiate makes an entry
 ///                 of it (Entry.h)
-///   @scalars      sums of a step, whether the step before was applied (1 before the first) -> loss, norm, factor on the
-///                 gradients, whether the step is applied; with a loss scale that stands where the second argument was
+///   @scalars      sums of a step, whether the previous step was applied (1 before the first) -> loss, norm, factor on
+///                 the gradients, whether the step is applied; with a loss scale, this replaces the second argument
 ///   @update       parameters, gradients, states -> parameters, states
 inline constexpr llvm::StringLiteral kForward = "forward", kScalars = "scalars", kUpdate = "update";
 inline mlir::func::FuncOp findFunction(mlir::ModuleOp module, llvm::StringRef name) {
@@ -32,52 +32,53 @@ inline mlir::func::FuncOp findForward(mlir::ModuleOp module) { return findFuncti
 inline mlir::func::FuncOp findScalars(mlir::ModuleOp module) { return findFunction(module, kScalars); }
 inline mlir::func::FuncOp findUpdate(mlir::ModuleOp module) { return findFunction(module, kUpdate); }
 
-/// Of @scalars: the sum of squares of all gradients; whether the step before was applied, or the loss scale; the factor on
-/// the gradients.
+/// Of @scalars: the sum of squares of all gradients; whether the previous step was applied, or the loss scale; the
+/// factor on the gradients.
 inline constexpr unsigned kSumSquaresArgument = 2, kAppliedArgument = 3, kScaleArgument = 3, kFactorResult = 2;
 
-/// The name of state "m" of parameter "w": "w/m", and the parameter of such a name.
+/// The name of state "m" of parameter "w": "w/m"; and the parameter of such a name.
 inline std::string nameState(llvm::StringRef parameter, llvm::StringRef state) {
   return (parameter + "/" + state).str();
 }
 inline llvm::StringRef getOwnerOf(llvm::StringRef state) { return state.rsplit('/').first; }
 
-/// The state that is an average of its parameter: it begins as the parameter, and is f32 whatever others are.
+/// The state that is an average of its parameter: it is initialized with the parameter, and is f32 for all types of
+/// parameters.
 inline constexpr llvm::StringRef kAverage{runtime::kAverageState.data(), runtime::kAverageState.size()};
 inline bool isAverage(llvm::StringRef state) { return state.rsplit('/').second == kAverage; }
 
-/// What an argument of one of them is: a parameter, an input, a state.
+/// The kind of an argument of one of these functions: a parameter, an input, or a state.
 class Argument {
 public:
   Argument(mlir::func::FuncOp function, unsigned number) : attributes(function.getArgAttrDict(number)) {}
   explicit Argument(mlir::BlockArgument argument)
       : Argument(mlir::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp()), argument.getArgNumber()) {}
 
-  /// The name of the parameter, of the input, of the gradient or of the state that it is, or null.
+  /// The name of the parameter, the input, the gradient or the state, or null.
   mlir::StringAttr getParameter() const { return get<mlir::StringAttr>(kParam); }
   mlir::StringAttr getInput() const { return get<mlir::StringAttr>(kInput); }
   mlir::StringAttr getGradient() const { return get<mlir::StringAttr>(kGrad); }
   mlir::StringAttr getState() const { return get<mlir::StringAttr>(kState); }
-  /// Of a state: the parameter that it belongs to.
+  /// Of a state: its parameter.
   llvm::StringRef getOwner() const { return getOwnerOf(getState().getValue()); }
 
   /// Of a parameter: whether it is not trained; whether forward replaces it (a running average).
   bool isFrozen() const { return has(kFrozen); }
   bool isBuffer() const { return has(kBuffer); }
   bool isTrained() const { return getParameter() && !isFrozen(); }
-  /// Of a parameter: whether it stays f32 where others are read in sixteen bits.
+  /// Of a parameter: whether it stays f32 while others are read in sixteen bits.
   bool isKept() const { return has(kKeep); }
-  /// The optimizer group of a parameter, or of the numbers of a step; none where none was assigned.
+  /// The optimizer group of a parameter, or of the numbers of a step; none if none was assigned.
   std::optional<int64_t> getGroup() const { return getNumber(kGroup); }
 
-  /// Of an input of integers: they lie in [0, limit), but for one value that labels may have beside.
+  /// Of an input of integers: its values are in [0, limit), except for one additional value in labels.
   std::optional<int64_t> getLimit() const { return getNumber(kLimit); }
   std::optional<int64_t> getIgnored() const { return getNumber(kIgnore); }
-  /// The name of the input whose rows of a whole step it holds, or null.
+  /// The name of the input of which it has the rows of a whole step, or null.
   mlir::StringAttr getWholeOf() const { return get<mlir::StringAttr>(kWholeStep); }
-  /// Whether it holds the number of each sample within the global batch, which no file has.
+  /// Whether it contains the number of each sample within the global batch, which the runtime writes.
   bool isSampleNumber() const { return has(kSampleNumber); }
-  /// Whether nothing in the model's file reads its values.
+  /// Whether the model's file contains no op that reads its values.
   bool isUnread() const { return has(kUnread); }
 
 private:
@@ -93,14 +94,14 @@ private:
   mlir::DictionaryAttr attributes;
 };
 
-/// What a result of one of them is.
+/// The kind of a result of one of these functions.
 class Result {
 public:
   Result(mlir::func::FuncOp function, unsigned number) : attributes(function.getResultAttrDict(number)) {}
 
   /// The name of the parameter to whose gradient it contributes, or null.
   mlir::StringAttr getGradient() const { return get(kGrad); }
-  /// The name of the buffer whose next value it is, or null.
+  /// The name of the buffer of which it is the next value, or null.
   mlir::StringAttr getBuffer() const { return get(kBuffer); }
   /// Of an entry that evaluates: the name of the sum, or null.
   mlir::StringAttr getSum() const { return get(kSum); }

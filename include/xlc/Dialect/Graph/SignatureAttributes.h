@@ -1,5 +1,5 @@
-// Attributes of a function's arguments and results, written all at once. One at a time, each would make a new array of
-// all of them that lives as long as the context: a function of 10,000 arguments would cost gigabytes.
+// Writes the attributes of all arguments and results of a function at once. Written one at a time, each would create a
+// new array of all of them that lives as long as the context: a function of 10,000 arguments would cost gigabytes.
 #ifndef XLC_DIALECT_GRAPH_SIGNATUREATTRIBUTES_H
 #define XLC_DIALECT_GRAPH_SIGNATUREATTRIBUTES_H
 
@@ -7,8 +7,8 @@
 
 namespace xlc::graph {
 
-/// Collects what is to be set beside what a function has, and writes it at its end of life. Until then the function has
-/// its old attributes. Neither the function nor its signature may change meanwhile.
+/// Collects attributes to add to a function's signature, and writes them in its destructor. Until then the function has
+/// its old attributes, and neither it nor its signature may change.
 class SignatureAttributes {
 public:
   explicit SignatureAttributes(mlir::func::FuncOp function)

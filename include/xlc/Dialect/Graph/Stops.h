@@ -1,4 +1,4 @@
-// What a model says about gradients that are not computed. Import writes it, Differentiate obeys and erases it.
+// Stopped gradients: Import marks them, and Differentiate follows and erases the marks.
 #ifndef XLC_DIALECT_GRAPH_STOPS_H
 #define XLC_DIALECT_GRAPH_STOPS_H
 
@@ -9,11 +9,11 @@
 
 namespace xlc::graph {
 
-/// Attribute of a gather, an i64: the row of its table (an embedding's `padding_idx`) that gets no gradient from this
-/// lookup, whatever else it is used for.
+/// Attribute of a gather, an i64: the row of its table (an embedding's `padding_idx`) that receives no gradient from
+/// this lookup. Other uses of the row are not affected.
 inline constexpr llvm::StringLiteral kPadding = "graph.padding";
 
-/// Whether Differentiate leaves none of these ops, so that tables of later phases have no row for them.
+/// Whether Differentiate removes all ops of this kind, so that tables of later phases need no row for them.
 inline bool isGoneAfterDifferentiate(llvm::StringRef op) { return op == StopGradientOp::getOperationName(); }
 
 } // namespace xlc::graph

@@ -1,4 +1,4 @@
-// What one phase says of training to later ones, as attributes.
+// Attributes with which one phase passes facts about training to later ones.
 #ifndef XLC_DIALECT_GRAPH_TRAININGATTRIBUTES_H
 #define XLC_DIALECT_GRAPH_TRAININGATTRIBUTES_H
 
@@ -6,25 +6,26 @@
 
 namespace xlc::graph {
 
-/// On an argument of @forward: a parameter that is not trained.
+/// On an argument of @forward: the parameter is not trained.
 inline constexpr llvm::StringLiteral kFrozen = "graph.frozen";
-/// On an argument of @forward and the functions made from it: the optimizer group of a parameter. Of @update: the group
-/// whose numbers of the step the argument holds.
+/// On an argument of @forward and the functions made from it: the optimizer group of a parameter. On an argument of
+/// @update: the group whose numbers of the step it contains.
 inline constexpr llvm::StringLiteral kGroup = "graph.group";
-/// On an argument of @micro_batch: a parameter that stays f32 where others are read in sixteen bits.
+/// On an argument of @micro_batch: the parameter stays f32 while others are read in sixteen bits.
 inline constexpr llvm::StringLiteral kKeep = "graph.keep";
-/// On the module: the targets of a global batch.
+/// On the module: the number of targets of a global batch.
 inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
 
-/// Attribute of a reduction whose value cancels out of all that is made of it, such as the maximum that a softmax
-/// subtracts: its gradient is zero, and would be rounding noise if it were computed.
+/// Attribute of a reduction whose value cancels out in all its uses, such as the maximum that a softmax subtracts. Its
+/// gradient is zero; if computed, it would be rounding noise.
 inline constexpr llvm::StringLiteral kCancels = "graph.cancels";
-/// Attribute of a comparison that asks whether a score is of a key that is not seen (at most kForbidden). In the field, where
-/// numbers have no order, minus infinity alone says so.
+/// Attribute of a comparison that tests whether a score belongs to a masked key (at most kForbidden). In the field,
+/// where numbers have no order, only minus infinity marks such a score.
 inline constexpr llvm::StringLiteral kForbids = "graph.forbids";
-/// Scores up to this are of keys that are not seen.
+/// Scores up to this value belong to masked keys.
 inline constexpr double kForbidden = -1e30;
-/// Attribute of a larger or smaller of two whose equal operands get half of the gradient each, whoever asks for it.
+/// Attribute of a maximum or minimum of two operands: equal operands receive half of the gradient each, in every
+/// derivative.
 inline constexpr llvm::StringLiteral kSharesTies = "graph.shares_ties";
 
 } // namespace xlc::graph

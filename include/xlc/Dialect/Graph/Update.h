@@ -1,4 +1,5 @@
-// The update of a parameter as ops: what an optimizer's formula reads and gives, and the groups of a module.
+// The update of a parameter as ops: the values that an optimizer's formula reads and writes, and the groups of a
+// module.
 #ifndef XLC_DIALECT_GRAPH_UPDATE_H
 #define XLC_DIALECT_GRAPH_UPDATE_H
 
@@ -7,45 +8,45 @@
 
 namespace xlc::graph {
 
-/// Module attribute: an array of dictionaries (kind, each HyperParameter by its name, and where gradients are clipped
-/// element by element `clip_value`, where an average of the parameters is kept `ema_decay` and `ema_start`).
+/// Module attribute: an array of dictionaries. Each has the kind, each HyperParameter by its name, `clip_value` if
+/// gradients are clipped element by element, and `ema_decay` and `ema_start` if an average of the parameters is kept.
 inline constexpr llvm::StringLiteral kGroups = "graph.groups";
 
 using runtime::StepNumber;
 
-/// Parameters that are updated alike: a view of one dictionary of `graph.groups`.
+/// Parameters with the same update rule: a view of one dictionary of `graph.groups`.
 class OptimizerGroup {
 public:
   /// A running average of the parameters (graph.optimizer_step).
   struct Average {
     double decay;
-    int64_t start; ///< up to and including this step it is the parameters
+    int64_t start; ///< up to and including this step the average equals the parameters
   };
 
   explicit OptimizerGroup(mlir::DictionaryAttr attributes) : attributes(attributes) {}
-  /// What the spec says, as such a dictionary.
+  /// The values of the spec as such a dictionary.
   static mlir::DictionaryAttr get(mlir::MLIRContext *context, const Optimizer &rule, const HyperParameters &group,
                                   const HyperParameters &own, std::optional<double> clipValue,
                                   std::optional<Average> average);
-  /// Fails where `attribute` is no such dictionary.
+  /// Fails if `attribute` is not such a dictionary.
   static llvm::LogicalResult verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                                     mlir::Attribute attribute);
-  /// The groups of a module; none where it has no optimizer.
+  /// The groups of a module; none if it has no optimizer.
   static std::vector<OptimizerGroup> of(mlir::ModuleOp module);
 
   const Optimizer &getRule() const;
   double get(HyperParameter which) const;
-  /// The magnitude that no element of a gradient exceeds, once it has its factor; none: it may have any.
+  /// The largest magnitude of an element of a gradient after its factor; none: not limited.
   std::optional<double> getClipValue() const;
-  /// None: no average is kept.
+  /// None if no average is kept.
   std::optional<Average> getAverage() const;
-  /// Names of the states that each parameter of the group has: those of the rule, then the average.
+  /// Names of the states of each parameter of the group: those of the rule, then the average.
   llvm::SmallVector<llvm::StringRef> getStateNames() const;
-  /// The update of one parameter, or of a piece of it.
+  /// The update of one parameter, or of a part of it.
   OptimizerStepOp createStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value param, mlir::Value grad,
                              mlir::Value scalars, mlir::ValueRange states) const;
-  /// The same of operands that may have sixteen bits: they are widened, and what replaces the parameter and its states is
-  /// rounded to their type, by random `bits` of each element, or to nearest where these are null.
+  /// The same for operands that may have sixteen bits: they are widened, and the new values of the parameter and its
+  /// states are rounded to their type, by random `bits` of each element, or to nearest if `bits` is null.
   llvm::SmallVector<mlir::Value> createRoundedStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value param,
                                                    mlir::Value grad, mlir::Value scalars, mlir::ValueRange states,
                                                    mlir::Value bits) const;
@@ -54,7 +55,7 @@ private:
   mlir::DictionaryAttr attributes;
 };
 
-/// A value of a formula. A number of the step takes the shape of what it meets.
+/// A value of a formula. A number of the step takes the shape of the other operand.
 struct Term {
   Formula *formula;
   mlir::Value value;
@@ -69,10 +70,10 @@ Term operator-(double x, Term y);
 Term sqrt(Term x);
 /// -1, 0 or 1.
 Term sign(Term x);
-/// The nearest to x of the numbers from -bound to bound.
+/// The number in [-bound, bound] that is nearest to x.
 Term clamp(Term x, double bound);
 
-/// What a step replaces, where it is applied; it keeps its value in others.
+/// A value that an applied step replaces; other steps leave it unchanged.
 class Replaced {
 public:
   /// `isApplied` has the shape of `old`.
@@ -86,8 +87,8 @@ private:
   mlir::Value isApplied;
 };
 
-/// One step of a parameter: a formula of the table replaces `param` and `states`. What it reads of them later is what they
-/// became, so that nothing but `param` is needed until its end.
+/// One step of a parameter: a formula of the table replaces `param` and `states`. Later reads of these return the new
+/// values, so that only `param` is needed until the end of the formula.
 class Update {
   mutable OptimizerStepOp op; ///< its accessors are not const
   Formula *formula;
@@ -96,7 +97,7 @@ public:
   Update(Formula &formula, OptimizerStepOp op);
 
   Replaced param;
-  Term gradient;                         ///< with its factor (count and clip_norm), or clipped to clip_value behind it
+  Term gradient;                         ///< with its factor (count and clip_norm), and then clipped to clip_value
   llvm::SmallVector<Replaced, 2> states; ///< of the rule
   std::optional<Replaced> average;
   Term rate; ///< the learning rate
@@ -104,7 +105,7 @@ public:
   /// 1 - beta1^t and sqrt(1 - beta2^t), t being the number of the step, from 1.
   Term getCorrection1() const { return getNumber(StepNumber::Correction1); }
   Term getCorrection2() const { return getNumber(StepNumber::Correction2); }
-  /// Behind the rule's formula: what the average becomes, where there is one.
+  /// Computes the average after the rule's formula, if there is one.
   void moveAverage();
   double get(HyperParameter which) const;
 
