@@ -19,15 +19,15 @@
 
 namespace xlc::dist {
 
-/// Attributes of a function's arguments and results, after Shard: of a parameter, which piece of it a rank owns
-/// (absent: all of it); of a contribution to a gradient (`graph.grad`), the group over which it is a partial sum, to be
+/// Attributes of a function's arguments and results, after Shard. Of a parameter: the piece of it that a rank owns
+/// (absent: all of it). Of a contribution to a gradient (`graph.grad`): the group over which it is a partial sum, to be
 /// summed once per step.
 inline constexpr llvm::StringLiteral kLayout = "dist.layout";
 inline constexpr llvm::StringLiteral kPartial = "dist.partial";
 
-/// Attribute of a module: the ranks that it is planned for, a #dist.mesh. Set once, with the model (setMesh of Phases.h).
+/// Attribute of a module: the ranks of the plan, a #dist.mesh. Set once, with the model (setMesh of Phases.h).
 inline constexpr llvm::StringLiteral kMesh = "dist.mesh";
-/// The mesh of the module that an op stands in, or is; without the attribute: one rank.
+/// The mesh of the module that is or contains an op; one rank if the attribute is absent.
 MeshAttr getMesh(mlir::Operation *op);
 
 } // namespace xlc::dist

@@ -1,4 +1,4 @@
-// The `dist` dialect's attributes: the mesh of ranks, groups of ranks, and which piece of a tensor a rank owns.
+// The `dist` dialect's attributes: the mesh of ranks, groups of ranks, and the piece of a tensor that a rank owns.
 // See docs/rationale/Dist.md.
 #ifndef XLC_DIST_DIALECT_TD
 #define XLC_DIST_DIALECT_TD
@@ -10,13 +10,13 @@ include "mlir/IR/EnumAttr.td"
 def Dist_Dialect : Dialect {
   let name = "dist";
   let cppNamespace = "::xlc::dist";
-  let summary = "ranks, the groups that they form, and the values that they exchange inside a unit";
+  let summary = "ranks, their groups, and the values that they exchange inside a unit";
   let dependentDialects = ["::xlc::graph::GraphDialect"];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
 }
 
-// A kind of collective, for dialects that do not include DistEnums.td: whoever includes an enum declares it again.
+// A kind of collective, for dialects that do not include DistEnums.td: a file that includes an enum declares it again.
 def Dist_KindOfCollectiveAttr : Attr<CPred<"::llvm::isa<::xlc::dist::CollectiveKindAttr>($_self)">, "kind of collective"> {
   let storageType = "::xlc::dist::CollectiveKindAttr";
   let returnType = "::xlc::dist::CollectiveKind";
@@ -28,8 +28,8 @@ def Dist_MeshAttr : AttrDef<Dist_Dialect, "Mesh"> {
   let mnemonic = "mesh";
   let summary = "the ranks of a job: pp x dp x tp, tp varying fastest";
   let description = [{
-    Rank (p, d, t) has number (p * dp + d) * tp + t. `shards` neighbours in dp form a ZeRO group (dp_shard); ranks
-    that hold the same shard are replicas of each other.
+    Rank (p, d, t) has number (p * dp + d) * tp + t. `shards` neighbours in dp form a ZeRO group (dp_shard); ranks with
+    the same shard are replicas of each other.
 
         module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 4, tp = 2, shards = 4>} { ... }
   }];
@@ -37,14 +37,14 @@ def Dist_MeshAttr : AttrDef<Dist_Dialect, "Mesh"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Ranks of the job, and of one pipeline stage.
+    /// The number of ranks of the job, and of one pipeline stage.
     int64_t getRanks() const { return getPp() * getStageRanks(); }
     int64_t getStageRanks() const { return getDp() * getTp(); }
     int64_t rankOf(int64_t p, int64_t d, int64_t t) const { return (p * getDp() + d) * getTp() + t; }
     int64_t ppOf(int64_t rank) const { return rank / getStageRanks(); }
     int64_t dpOf(int64_t rank) const { return rank / getTp() % getDp(); }
     int64_t tpOf(int64_t rank) const { return rank % getTp(); }
-    /// Which slice of a bucket a rank keeps where it keeps a shard.
+    /// The index of the slice of a bucket that a rank keeps as its shard.
     int64_t shardOf(int64_t rank) const { return dpOf(rank) % getShards(); }
   }];
 }
@@ -53,10 +53,10 @@ def Dist_GroupAttr : AttrDef<Dist_Dialect, "Group"> {
   let mnemonic = "group";
   let summary = "the ranks that take part in a collective";
   let description = [{
-    `axis` is what it counts for in reports. `digits` are pairs (count, stride) over the number of a rank within its
-    stage, the slowest first: ranks that differ in these digits only are in one group. `stages` are the pp indices
-    that take part; empty: each stage by itself. A rank's index in its group is the place of its stage in `stages`,
-    then its digits, read as one number.
+    `axis` is the axis in reports. `digits` are pairs (count, stride) over the number of a rank within its stage, the
+    slowest first: ranks that differ only in these digits form one group. `stages` are the participating pp indices;
+    empty: each stage has its own groups. A rank's index in its group is the position of its stage in `stages`, then its
+    digits, read as one number.
 
     With tp = 4 and dp = 2: the tensor-parallel group is [4, 1], the data-parallel one [2, 4]; two key-value heads
     on four ranks are parts [2, 2] with copies [2, 1].
@@ -67,14 +67,14 @@ def Dist_GroupAttr : AttrDef<Dist_Dialect, "Group"> {
   let assemblyFormat = "`<` $axis `,` $digits `,` $stages `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// How many ranks a group has.
+    /// The number of ranks in a group.
     int64_t size() const;
     /// The index of a rank in its group.
     int64_t indexOf(MeshAttr mesh, int64_t rank) const;
     /// The ranks of a rank's group, by index. The rank's stage must be one of `stages`, if there are any.
     ::llvm::SmallVector<int64_t> members(MeshAttr mesh, int64_t rank) const;
 
-    /// All ranks of a stage that hold the same tensor-parallel piece; those of one ZeRO group; those with the same shard.
+    /// All ranks of a stage with the same tensor-parallel piece; those of one ZeRO group; those with the same shard.
     static GroupAttr dataParallel(MeshAttr mesh);
     static GroupAttr shards(MeshAttr mesh);
     static GroupAttr replicas(MeshAttr mesh);
@@ -82,17 +82,17 @@ def Dist_GroupAttr : AttrDef<Dist_Dialect, "Group"> {
     static GroupAttr tensorParallel(::mlir::MLIRContext *context, int64_t count, int64_t stride = 1);
     /// This group on each of several stages, as one group.
     GroupAttr across(Axis axis, ::llvm::ArrayRef<int64_t> stages) const;
-    /// The group of both groups' digits.
+    /// The group with the digits of both groups.
     GroupAttr with(Axis axis, GroupAttr other) const;
   }];
 }
 
 def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let mnemonic = "layout";
-  let summary = "which piece of a tensor each rank of a group owns";
+  let summary = "the piece of a tensor that each rank of a group owns";
   let description = [{
-    Dimension `dim` of the global `shape` is seen as [outer, size / outer]; each of the `outer` runs is cut into as
-    many blocks as the group has ranks, of ceil(size / outer / ranks) elements, and the rank of index i owns block i
+    Dimension `dim` of the global `shape` is viewed as [outer, size / outer]. Each of the `outer` runs is cut into as
+    many blocks as the group has ranks, of ceil(size / outer / ranks) elements, and the rank with index i owns block i
     of every run. The last blocks may be short or empty; locally they are padded, so that all ranks have one shape.
 
         #dist.layout<[64, 192] dim 1 outer 3 over <tp, [2, 1], []>>    // fused q, k, v, split by heads: [64, 96]
@@ -102,10 +102,10 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let assemblyFormat = "`<` $shape `dim` $dim `outer` $outer `over` $group `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Elements of a run, and of a block of it.
+    /// The number of elements of a run, and of a block of it.
     int64_t run() const { return getShape().asArrayRef()[getDim()] / getOuter(); }
     int64_t block() const { return (run() + getGroup().size() - 1) / getGroup().size(); }
-    /// How many elements of its block the rank of an index really has.
+    /// The number of elements without padding in the block of the rank with this index.
     int64_t validOf(int64_t index) const { return std::clamp<int64_t>(run() - index * block(), 0, block()); }
     ::llvm::SmallVector<int64_t> localShape() const;
   }];

@@ -17,10 +17,10 @@
 #include "xlc/Dialect/Exec/ExecInterfaces.h.inc"
 
 namespace xlc::exec {
-/// Whether the actions of a stream compute, so that they share the device. What others do waits for links and files.
+/// Whether the actions of a stream compute and therefore share the device. The others wait for links and files.
 inline bool computes(Stream stream) { return stream == Stream::compute || stream == Stream::weights; }
 
-/// Whether a state holds the parameters of a bucket as units read them.
+/// Whether a state contains the parameters of a bucket as units read them.
 inline bool isRead(StateKind kind) { return kind == StateKind::value || kind == StateKind::running_average; }
 /// Whether it is one number of a rank.
 inline bool isNumber(StateKind kind) {
@@ -29,7 +29,7 @@ inline bool isNumber(StateKind kind) {
 /// Whether it has a tensor for each member of a bucket.
 inline bool isOfBucket(StateKind kind) { return !isNumber(kind) && kind != StateKind::members; }
 
-/// What a collective does, in a function (exec.collective) or between functions (exec.exchange).
+/// The operation of a collective, in a function (exec.collective) or between functions (exec.exchange).
 struct Exchange {
   dist::CollectiveKind kind;
   dist::GroupAttr group;
@@ -38,16 +38,17 @@ struct Exchange {
   int64_t rows = 1; ///< of an all_to_all, as `ranksFirst`
   bool ranksFirst = false;
   bool accumulate = false; ///< adds to dst instead of writing
-  mlir::Type wire = {}; ///< of a sum: what each rank's elements are rounded to, and what comes of them; null: nothing
+  /// of a sum: the type to which each rank's elements and the result are rounded; null: not rounded
+  mlir::Type wire = {};
 
-  /// Elements that a rank gives, and that it gets.
+  /// The number of elements that a rank sends, and that it receives.
   int64_t sourceElements() const;
   int64_t resultElements() const;
 };
 } // namespace xlc::exec
 
 namespace xlc::exec {
-/// An op of a function that a run does something for: a kernel's call or a collective. A view is none.
+/// An op that a run of its function executes: the call of a kernel, or a collective. A view is not one.
 template <typename ConcreteOp> class Inner : public mlir::OpTrait::TraitBase<ConcreteOp, Inner> {};
 } // namespace xlc::exec
 
@@ -55,18 +56,18 @@ template <typename ConcreteOp> class Inner : public mlir::OpTrait::TraitBase<Con
 #include "xlc/Dialect/Exec/ExecOps.h.inc"
 
 namespace xlc::exec {
-/// The programs of a module that are for a purpose, in their order.
+/// The programs of a module with a purpose, in their order.
 llvm::SmallVector<ProgramOp> programsOf(mlir::ModuleOp module, graph::Purpose purpose = graph::Purpose::train);
 
-/// Of a function: the kind of kernel that it is; none where it is none.
+/// Of a function: its kind of kernel; none if it is not a kernel.
 std::optional<KernelKind> findKernelKind(mlir::Operation *function);
 void setKernelKind(mlir::Operation *function, KernelKind kind);
 
-/// On a slot of a function: the group in which a run binds it to the rank's index.
+/// On a slot of a function: the group whose rank index a run binds to it.
 inline constexpr llvm::StringLiteral kIndex = "exec.index";
-/// On a slot of a function: the name of the number of the step (StepNumbers.h) to which a run binds it.
+/// On a slot of a function: the name of the number of the step (StepNumbers.h) that a run binds to it.
 inline constexpr llvm::StringLiteral kStepNumber = "exec.step_number";
-/// Attributes of a function's slots: the name and the cause of the buffer that a run gives it.
+/// Attributes of a function's slots: the name and the cause of the buffer that a run binds to it.
 inline constexpr llvm::StringLiteral kSlotName = "exec.name";
 } // namespace xlc::exec
 

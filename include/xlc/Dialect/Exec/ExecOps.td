@@ -1,5 +1,5 @@
-// The `exec` dialect: buffers with offsets, kernel calls on them, and the timeline of a rank.
-// The one source of reports, of the embedded plan and of the byte-exact interpreter.
+// The `exec` dialect: buffers with offsets, kernel calls on them, and the timeline of a rank. Reports, the embedded
+// plan and the byte-exact interpreter are all made from it.
 // See docs/rationale/Exec.md.
 #ifndef XLC_EXEC_OPS_TD
 #define XLC_EXEC_OPS_TD
@@ -49,8 +49,8 @@ def Exec_KernelKindAttr : EnumAttr<Exec_Dialect, Exec_KernelKind, "kernel"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-/// A queue of actions, by its role: a rank works on several at a time, each in its order. A target may have one thread or
-/// device queue for each, or run all actions in the order of the program.
+/// A queue of actions with one role. A rank runs several queues concurrently, each in order. A target may have a thread
+/// or device queue for each, or run all actions in the order of the program.
 def Exec_Stream : I32Enum<"Stream", "on which of a rank's queues an action is", [
     I32EnumCase<"compute", 0>,  // runs of functions, and what concerns this rank alone
     I32EnumCase<"gather", 1>,   // all_gathers of parameters
@@ -85,7 +85,7 @@ def Exec_PlaceAttr : AttrDef<Exec_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "an address in the arena: buffer, byte offset in it, bytes per shard index";
   let description = [{
-    Address on a rank = offset of `buffer` + `offset` + (index of the shard) * `stride`, all in bytes. The stride lets
+    Address on a rank = offset of `buffer` + `offset` + (index of the shard) * `stride`, all in bytes. With the stride,
     ranks that differ only in dp share one plan.
   }];
   let parameters = (ins "int64_t":$buffer, "int64_t":$offset, "int64_t":$stride);
@@ -95,7 +95,7 @@ def Exec_PlaceAttr : AttrDef<Exec_Dialect, "Place"> {
 def Exec_PlaceArrayAttr : TypedArrayAttrBase<Exec_PlaceAttr, "array of places">;
 
 def Exec_Action : OpInterface<"Action"> {
-  let description = "What the ranks of a program do at one moment of a step.";
+  let description = "An action that the ranks of a program perform at one moment of a step.";
   let cppNamespace = "::xlc::exec";
   let methods = [
     InterfaceMethod<"Its name for people, in traces and faults.", "::llvm::StringRef", "getLabel", (ins), "",
@@ -123,12 +123,13 @@ def Exec_Transfer : OpInterface<"Transfer"> {
     InterfaceMethod<"How much crosses.", "uint64_t", "getBytes">];
 }
 
-/// What a run of a function does, one after the other (Exec.h).
+/// Ops that a run of a function executes, one after the other (Exec.h).
 def Exec_Inner : NativeOpTrait<"Inner"> { let cppNamespace = "::xlc::exec"; }
 
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
 
-/// An action with arguments and a format of its `own`, that names the places of a list, in its order, or `visits` some.
+/// An action with arguments and a format of its `own`. It refers to the places of a list, in order, or to those that
+/// `visits` enumerates.
 class Exec_ActionOp<string mnemonic, dag own, string ownFormat,
                     string visits = "for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);",
                     string declared = "", list<Trait> traits = []>
@@ -149,7 +150,7 @@ class Exec_OnePlaceOp<string mnemonic, dag own, string ownFormat, list<Trait> tr
 def Exec_ViewOp : Exec_Op<"view", [Pure]> {
   let summary = "elements of a slot under other sizes and strides";
   let description = [{
-    The result's strided layout is relative to the slot's first element plus `offset` (in elements). No copy.
+    The result's strided layout is relative to the slot's first element plus `offset` (in elements). Copies nothing.
   }];
   let arguments = (ins AnyMemRef:$slot, I64Attr:$offset);
   let results = (outs AnyMemRef:$view);
@@ -160,9 +161,9 @@ def Exec_ViewOp : Exec_Op<"view", [Pure]> {
 def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments, Exec_Inner]> {
   let summary = "one kernel or library call";
   let description = [{
-    `kernel` is a private function of `graph` ops from the tensors read at `ins` to the tensors written at `outs`;
-    it defines the meaning, Lower chooses the code. An out may be the same memory as an in. `accumulate[i]` is
-    the Accumulate of out i. `workspace` is scratch of the library, where it needs some.
+    `kernel` is a private function of `graph` ops from the tensors read at `ins` to the tensors written at `outs`. It
+    defines the semantics; Lower selects the code. An out may be the same memory as an in. `accumulate[i]` is the
+    Accumulate of out i. `workspace` is scratch memory for libraries that require it.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs,
       Optional<AnyMemRef>:$workspace, DenseI32ArrayAttr:$accumulate);
@@ -174,12 +175,12 @@ def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments, Exec_Inner]> {
 }
 
 def Exec_CollectiveOp : Exec_Op<"collective", [Exec_Inner]> {
-  let summary = "what the tensor-parallel ranks exchange in the middle of a unit function";
+  let summary = "an exchange between the tensor-parallel ranks within a unit function";
   let description = [{
-    Of an all_gather, src is [outer, chunk] and dst [outer, ranks, chunk]; of a reduce_scatter the other way round; of
-    an all_reduce both are [outer, chunk], and may be the same memory. Sums run in the order of the ranks' index.
-    Of an all_to_all, src is [outer, rows, ranks, chunk] and dst [outer, ranks, rows, chunk], or, with `ranks_first`,
-    the other way round; `rows` is 1 for the others.
+    For an all_gather, src is [outer, chunk] and dst [outer, ranks, chunk]; for a reduce_scatter the shapes are
+    reversed; for an all_reduce both are [outer, chunk], and may be the same memory. Sums are in the order of the ranks'
+    index. For an all_to_all, src is [outer, rows, ranks, chunk] and dst [outer, ranks, rows, chunk], or reversed with
+    `ranks_first`; `rows` is 1 for the others.
   }];
   let arguments = (ins Dist_KindOfCollectiveAttr:$kind, AnyMemRef:$src, AnyMemRef:$dst, Dist_GroupAttr:$group,
       I64Attr:$outer, I64Attr:$chunk, DefaultValuedAttr<I64Attr, "1">:$rows, UnitAttr:$ranks_first);
@@ -199,13 +200,13 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
   let summary = "buffers and timeline of the ranks of one pipeline stage";
   let description = [{
     Buffers come first, numbered from 0 in order; then the states; then the actions, whose times are 0, 1, ... in order.
-    Run in this order they are a program. Where an action names a stream and the earlier ones that it comes `after`, a
-    rank may also run each stream by itself, in its order: an action begins when those have ended. A step ends when all
-    streams have. The buffers of an action that has a window (`early`, `late`) are live so many actions longer, so that
-    it can begin earlier, or end later, than the list says, and nobody waits for its bytes.
-    `arena` is the arena's size, `lower_bound` the largest sum of live buffers, both in bytes.
-    Programs of one stage and of several purposes (absent: train) run in turns in one arena: their persistent buffers
-    are the same, and come first; the arena is as large as the largest needs.
+    Executed in this order they are a program. If actions have streams and the earlier actions that they come `after`, a
+    rank may also run the streams concurrently, each in its order: an action starts when those in its `after` have
+    ended. A step ends when all streams have. The buffers of an action with a window (`early`, `late`) are live for that
+    many additional actions, so that it can start earlier, or end later, than its position, and no action waits for its
+    bytes. `arena` is the arena's size, `lower_bound` the largest sum of live buffers, both in bytes. Programs of one
+    stage with several purposes (absent: train) run in turns in one arena: their persistent buffers are the same, and
+    come first; the arena has the size of the largest program.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches,
       I64Attr:$arena, I64Attr:$lower_bound,
@@ -216,7 +217,7 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
     (`purpose` $purpose^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
-    /// That of the module.
+    /// The mesh of the module.
     ::xlc::dist::MeshAttr getMesh() { return ::xlc::dist::getMesh(getOperation()); }
   }];
   let hasVerifier = 1;
@@ -225,9 +226,9 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
 def Exec_BufferOp : Exec_Op<"buffer", [HasParent<"::xlc::exec::ProgramOp">]> {
   let summary = "bytes of the arena, live from action `first` to action `last`";
   let description = [{
-    `persistent` ones keep their content from step to step and are live throughout.
+    `persistent` buffers keep their content from step to step and are live throughout.
   }];
-  // Numbers that differ from buffer to buffer are no attributes: these are kept by the context, each for good.
+  // Numbers that differ between buffers are not attributes, because the context keeps each attribute permanently.
   let arguments = (ins I64Prop:$id, Exec_CauseAttr:$cause, StrAttr:$name, I64Prop:$size, I64Prop:$offset,
       I64Prop:$first, I64Prop:$last, UnitAttr:$persistent);
   let assemblyFormat = [{
@@ -237,14 +238,14 @@ def Exec_BufferOp : Exec_Op<"buffer", [HasParent<"::xlc::exec::ProgramOp">]> {
 }
 
 def Exec_StateOp : Exec_Op<"state", [HasParent<"::xlc::exec::ProgramOp">]> {
-  let summary = "what outlives a step, and where a rank keeps it";
+  let summary = "data that outlives a step, and its place on a rank";
   let description = [{
-    One row of a table that stands between the buffers and the actions. A state of a bucket has `elements` elements on a
-    rank: the whole bucket, or, as a `shard`, the slice of the rank's shard index; sched.bucket says which piece of
-    which parameter they are. `members` is a bucket's table that says so to kernels (include/xlc/Runtime/States.h), of
-    the piece that the rank updates. The other kinds are one number of the rank. `name` tells states of one kind apart:
-    states of the optimizer have the names of their row (Optimizers.h), counters and results those of
-    include/xlc/Runtime/States.h. `number` is that of a site.
+    A row of the table between the buffers and the actions. A state of a bucket has `elements` elements on a rank: the
+    whole bucket, or, as a `shard`, the slice of the rank's shard index; sched.bucket maps them to pieces of parameters.
+    `members` is a bucket's table with this mapping for kernels (include/xlc/Runtime/States.h), for the piece that the
+    rank updates. The other kinds are one number of the rank. `name` distinguishes states of one kind: states of the
+    optimizer have the names of their row (Optimizers.h), counters and results those of include/xlc/Runtime/States.h.
+    `number` is that of a site.
 
         exec.state value of @b 128 x bf16 begins parameters at <0 + 0 + 0>
         exec.state master of @b shard 64 x f32 begins parameters at <1 + 0 + 0>
@@ -273,16 +274,16 @@ def Exec_BeginOp : Exec_ActionOp<"begin",
     "$places (`numbers` $numbers^ `at` $number_places)?", [{
     for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);
     forEachNumber([&](::xlc::runtime::StepNumber, PlaceAttr place) { visit(place); });}], [{
-    /// The numbers that the step has once, with their places.
+    /// The numbers that occur once in a step, with their places.
     void forEachNumber(::llvm::function_ref<void(::xlc::runtime::StepNumber, PlaceAttr)> visit);
-    /// What it writes: so many `bytes` from `offset` behind a place.
+    /// The memory that it writes: `bytes` from `offset` after a place.
     void forEachWrite(::llvm::function_ref<void(PlaceAttr place, int64_t offset, int64_t bytes)> visit);
   }]> {
   let summary = "start of a step: the host writes its numbers";
   let description = [{
-    Those of optimizer group i, as include/xlc/Runtime/StepNumbers.h lists them, are an array of f32 at places[i]; the
-    kernel of @scalars writes the others of the array later. `numbers` names those that the step has once, at
-    `number_places`.
+    The numbers of optimizer group i, in the order of include/xlc/Runtime/StepNumbers.h, are an array of f32 at
+    places[i]; the kernel of @scalars writes the remaining numbers of the array later. `numbers` names those that occur
+    once in a step, at `number_places`.
 
         exec.begin [<0 + 320 + 0>] numbers ["loss_scale", "random_key"] at [<0 + 384 + 0>, <0 + 448 + 0>]
   }];
@@ -300,13 +301,13 @@ def Exec_StoreOp : Exec_ActionOp<"store",
     (ins I64Attr:$micro_batch, StrArrayAttr:$outputs, Exec_PlaceArrayAttr:$places, TypeArrayAttr:$types),
     "`micro` $micro_batch $outputs `from` $places $types",
     declared = [{
-    /// Calls visit for each output.
+    /// Calls `visit` for each output.
     void forEachOutput(::llvm::function_ref<void(::mlir::StringAttr name, PlaceAttr place,
                                                  ::mlir::RankedTensorType type)> visit);
   }]> {
-  let summary = "gives the host the rows that outputs of the model have of one micro-batch";
+  let summary = "passes the rows of the model's outputs for one micro-batch to the host";
   let description = [{
-    `types` are those of the values, contiguous at `places`. A run that wants no outputs leaves the action out.
+    `types` are those of the values, contiguous at `places`. Omitted in runs without outputs.
 
         exec.store micro 0 ["logits"] from [<3 + 0 + 0>] [tensor<2x32x50257xf32>]
   }];
@@ -321,8 +322,8 @@ def Exec_RunOp : Exec_ActionOp<"run",
     traits = [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a function: place i is the memory of its argument i";
   let description = [{
-    `label` names the action in traces and faults ("layer[3] B"), for people only. `first` decides results that
-    accumulate `later`. `role` is that of the unit's run; U where it belongs to no unit.
+    `label` names the action in traces and faults ("layer[3] B"), for readers only. `first` selects writing or adding
+    for results that accumulate `later`. `role` is that of the unit's run; U if it does not belong to a unit.
 
         exec.run @update_0_64 "update b" micro 1 first true [<0 + 0 + 0>, <1 + 0 + 0>, <2 + 320 + 0>, <0 + 0 + 0>]
   }];
@@ -333,13 +334,14 @@ def Exec_ExchangeOp : Exec_ActionOp<"exchange",
          Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, OptionalAttr<TypeAttr>:$wire, UnitAttr:$accumulate),
     "$kind $label `over` $group $src `to` $dst `count` $count $type (`as` $wire^)? (`accumulate` $accumulate^)?",
     "visit(getSrc()), visit(getDst());", "Exchange getExchange();"> {
-  let summary = "what the ranks of a group exchange between functions: `count` elements at places";
+  let summary = "an exchange of `count` elements at places between the ranks of a group, outside functions";
   let description = [{
-    As exec.collective with one run of `count` elements: of an all_gather, `src` is where each rank's piece stands (its
-    stride applies) and `dst` the begin of the whole; of a reduce_scatter the other way round, and `dst` may be the
-    slice itself (in place); of an all_reduce both are one place. `accumulate` adds a reduce_scatter's sum to `dst`
-    instead of writing it. Only an all_reduce is done over several stages. Of a sum of f32, `as` says that elements
-    cross in sixteen bits: each rank's are rounded, summed as f32 in the order of the ranks, and the sum is rounded.
+    Like exec.collective with one run of `count` elements. For an all_gather, `src` is the place of each rank's piece
+    (its stride applies) and `dst` the start of the whole. For a reduce_scatter they are reversed, and `dst` may be the
+    slice itself (in place). For an all_reduce both are one place. `accumulate` adds a reduce_scatter's sum to `dst`
+    instead of writing it. Only an all_reduce may span several stages. `as` on a sum of f32 means that elements are
+    exchanged in sixteen bits: those of each rank are rounded and summed as f32 in the order of the ranks, and the sum
+    is rounded.
 
         exec.exchange all_gather "all_gather b" over <dp, [2, 1], []> <0 + 0 + 256> to <1 + 0 + 0> count 64 f32
         exec.exchange all_reduce "all_reduce loss_sum" over <dp, [2, 1], []> <2 + 0 + 0> to <2 + 0 + 0> count 1 f32
@@ -350,20 +352,20 @@ def Exec_ExchangeOp : Exec_ActionOp<"exchange",
 def Exec_SendOp : Exec_OnePlaceOp<"send",
     (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes),
     "$label `message` $message `to` $peer $place `bytes` $bytes", [Exec_Transfer]> {
-  let summary = "meets the rank of equal dp and tp on stage `peer`, which copies `bytes` from a place here";
+  let summary = "meets the rank of equal dp and tp on stage `peer`, which copies `bytes` from a place of this rank";
   let hasVerifier = 1;
 }
 def Exec_ReceiveOp : Exec_OnePlaceOp<"receive",
     (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes),
     "$label `message` $message `from` $peer $place `bytes` $bytes", [Exec_Transfer]> {
-  let summary = "meets the rank of equal dp and tp on stage `peer` and copies `bytes` from there to a place here";
+  let summary = "meets the rank of equal dp and tp on stage `peer`, and copies `bytes` to a place of this rank";
   let hasVerifier = 1;
 }
 
 def Exec_ReleaseOp : Exec_OnePlaceOp<"release",
     (ins StrAttr:$label, Exec_PlaceAttr:$place, I64Attr:$bytes),
     "$label $place `bytes` $bytes"> {
-  let summary = "the content of a place is given up until it is written again";
+  let summary = "the content of a place is undefined until it is written again";
   let hasVerifier = 1;
 }
 

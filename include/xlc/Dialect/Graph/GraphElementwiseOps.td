@@ -77,7 +77,7 @@ def Graph_RandomBitsOp : Graph_Op<"random_bits", [SameOperandsAndResultShape, Gr
 }
 
 def Graph_StochasticCastOp : Graph_Op<"stochastic_cast", [SameOperandsAndResultShape, Graph_Elementwise]> {
-  let summary = "y = x rounded to one of its two neighbours, with probability by distance";
+  let summary = "y = x rounded at random to one of its two neighbours, the nearer one more often";
   let description = [{
     The mean of y over all `bits` is x: sums in sixteen bits include addends smaller than half a unit in the last place.
     Random bits, sixteen for bf16 and thirteen for f16, are added below the last place of y, and the bits below it are

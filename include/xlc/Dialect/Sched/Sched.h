@@ -20,24 +20,24 @@
 #include "xlc/Dialect/Sched/SchedOps.h.inc"
 
 namespace xlc::sched {
-/// Names of the scalars a timeline keeps besides buckets.
+/// Names of the scalars that a timeline has in addition to buckets.
 inline constexpr llvm::StringLiteral kLossSum = "@loss_sum";
 inline constexpr llvm::StringLiteral kLossCount = "@loss_count";
 inline constexpr llvm::StringLiteral kSumSquares = "@sum_squares";
-/// Members of a bucket begin at multiples of so many elements, and so do ranks' slices: a row of so many elements is
-/// one member's, and padding.
+/// Members of a bucket, and the slices of ranks, start at multiples of this number of elements: a row of this size
+/// belongs to a single member and its padding.
 inline constexpr int64_t kMemberAlignment = 64;
-/// Buckets without an optimizer group: parameters that are not trained, and buffers, which forward writes anew.
+/// Groups of buckets without an optimizer group: parameters that are not trained, and buffers, which forward rewrites.
 inline constexpr int64_t kFrozenGroup = -1;
 inline constexpr int64_t kBufferGroup = -2;
 
-/// The timelines of a module that are for a purpose, in their order.
+/// The timelines of a module with a purpose, in their order.
 llvm::SmallVector<TimelineOp> timelinesOf(mlir::ModuleOp module, graph::Purpose purpose = graph::Purpose::train);
-/// An action as a collective of a kind on a bucket; null if it is none.
+/// The action as a collective of this kind on a bucket; null if it is a different action.
 CollectiveOp asCollective(mlir::Operation *action, dist::CollectiveKind kind);
-/// Whether the ranks of a pipeline stage hold a bucket.
+/// Whether the ranks of a pipeline stage have a bucket.
 bool isOnStage(BucketOp bucket, int64_t stage);
-/// Which piece of member `index` a rank owns; null: all of it.
+/// The piece of member `index` that a rank owns; null: all of it.
 dist::LayoutAttr getLayout(BucketOp bucket, int64_t index);
 } // namespace xlc::sched
 

@@ -12,7 +12,7 @@ include "mlir/IR/RegionKindInterface.td"
 def Sched_Dialect : Dialect {
   let name = "sched";
   let cppNamespace = "::xlc::sched";
-  let summary = "what every rank does in a step, in order: buckets and timelines of actions";
+  let summary = "the actions of every rank in a step, in order: buckets and timelines";
   let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::dist::DistDialect"];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -26,7 +26,7 @@ def Sched_Extent : I32EnumAttr<"Extent", "how much of a bucket a rank keeps", [
 def Sched_ExtentAttr : EnumAttr<Sched_Dialect, Sched_Extent, "extent">;
 
 //===----------------------------------------------------------------------===//
-// What actions have in common
+// Interfaces of actions
 //===----------------------------------------------------------------------===//
 
 class Sched_Interface<string name, string what, list<InterfaceMethod> all> : OpInterface<name> {
@@ -49,7 +49,7 @@ class Sched_Op<string mnemonic, list<Trait> traits = []> : Op<Sched_Dialect, mne
 class Sched_Action<string mnemonic, list<Trait> traits = []>
     : Sched_Op<mnemonic, !listconcat([HasParent<"::xlc::sched::TimelineOp">], traits)>;
 
-/// An action that names another op of the module, which must be there.
+/// An action that refers to another op of the module, which must exist.
 def Sched_NamesSymbol : DeclareOpInterfaceMethods<SymbolUserOpInterface>;
 
 //===----------------------------------------------------------------------===//
@@ -57,12 +57,12 @@ def Sched_NamesSymbol : DeclareOpInterfaceMethods<SymbolUserOpInterface>;
 //===----------------------------------------------------------------------===//
 
 def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
-  let summary = "parameters laid out contiguously, served by one collective and one update";
+  let summary = "parameters laid out contiguously, with one collective and one update for all of them";
   let description = [{
-    `members` are PyTorch names, member i takes `sizes[i]` elements from `offsets[i]`. `elements` is the padded
-    length, a multiple of 64 times the number of shards. `group` is the index of the optimizer group,
-    -1 for frozen parameters (no gradient, no state), -2 for buffers (always whole; each rank has its own). The extents say what a rank keeps
-    *between* actions: `params`, `grads` and `states` are whole or its shard.
+    `members` are PyTorch names; member i has `sizes[i]` elements from `offsets[i]`. `elements` is the padded length, a
+    multiple of 64 times the number of shards. `group` is the index of the optimizer group, -1 for frozen parameters (no
+    gradient, no state), -2 for buffers (always whole; each rank has its own). The extents state the part that a rank
+    keeps *between* actions: `params`, `grads` and `states` are whole or its shard.
 
     | stage | params | grads | states |
     |---|---|---|---|
@@ -71,14 +71,15 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
     | 2 | whole | shard | shard |
     | 3 | shard | shard | shard |
 
-    Sizes are those of a rank's own pieces. What tensor and pipeline parallelism add: `layouts`, per member which piece of the
-    parameter a rank owns (a `#dist.layout`, or `unit` for all of it); `partial`, the tensor-parallel group over which its
-    gradients are partial sums, to be summed once per step; `stages`, the pp indices that hold it (absent: 0), more than
-    one where tied parameters lie on several stages. `element_type` is that of the parameters as units read them (absent: f32).
-    With `master_type` the optimizer keeps, beside its states, a master of the parameters of that type, which it updates and
-    rounds to what is read. `gradient_type` and `state_type` are those of gradients and states (absent: f32); gradients of f32
-    cross ranks as `wire_type` (absent: as they are). What it keeps in sixteen bits an update rounds to nearest, or, where it
-    is `stochastic`, by random bits of each element.
+    Sizes are those of a rank's own pieces. Tensor and pipeline parallelism add: `layouts`, per member the piece of the
+    parameter that a rank owns (a `#dist.layout`, or `unit` for all of it); `partial`, the tensor-parallel group over
+    which its gradients are partial sums, to be summed once per step; `stages`, the pp indices that have the bucket
+    (absent: 0), more than one for tied parameters on several stages. `element_type` is that of the parameters as units
+    read them (absent: f32). With `master_type` the optimizer keeps, in addition to its states, a master of the
+    parameters of that type, which it updates and rounds to the element type. `gradient_type` and `state_type` are those
+    of gradients and states (absent: f32); gradients of f32 are exchanged between ranks as `wire_type` (absent:
+    unchanged). An update rounds its values in sixteen bits to nearest, or, if it is `stochastic`, by random bits of
+    each element.
 
         sched.bucket @b ["w"] at [0] sizes [64] elements 64 group 0 params whole grads whole states shard
             {element_type = bf16, master_type = f32}
@@ -97,15 +98,15 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
   let extraClassDeclaration = [{
     /// The type of an element of the parameters, as units read them.
     mlir::Type getTypeOfParameters();
-    /// That of the parameters as the optimizer moves them: of the master, where there is one.
+    /// The type of the parameters as the optimizer updates them: that of the master, if there is one.
     mlir::Type getTypeOfUpdated();
     mlir::Type getTypeOfGradients();
     mlir::Type getTypeOfStates();
-    /// The same of one state: an average of the parameters is f32.
+    /// The same for one state: an average of the parameters is f32.
     mlir::Type getTypeOfState(llvm::StringRef name);
-    /// Of gradients as they cross ranks.
+    /// The type of gradients in exchanges between ranks.
     mlir::Type getTypeOnWire();
-    /// Bytes of so many elements of the parameters, as units read them, or of the gradients.
+    /// Bytes of `elements` elements of the parameters, as units read them, or of the gradients.
     int64_t getParameterBytes(int64_t elements);
     int64_t getGradientBytes(int64_t elements);
   }];
@@ -115,14 +116,15 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
 def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, IsolatedFromAbove]> {
   let summary = "the actions of one pipeline stage's ranks for one step, in order";
   let description = [{
-    All ranks of stage `stage`, which differ only in dp and tp, share it: @train, or @train_0, @train_1, ... where there
-    are several stages. Activations are SSA values; parameters, gradients and states live in buckets.
+    Shared by all ranks of stage `stage`, which differ only in dp and tp: @train, or @train_0, @train_1, ... if there
+    are several stages. Activations are SSA values; parameters, gradients and states are in buckets.
 
-    A module may have timelines of several purposes (absent: train), those of each for all stages. Which of them runs is
-    decided between two steps, for all ranks alike. They read the same buckets, and messages have numbers of their own.
+    A module may have timelines of several purposes (absent: train), each purpose for all stages. The one to run is
+    selected between two steps, the same for all ranks. They read the same buckets, and number their messages
+    separately.
 
-    Those that evaluate have `sums`: what all micro-batches of all ranks add up to, by name, of `sum_types`. The host
-    reads them behind the last action.
+    Timelines that evaluate have `sums`: the totals over all micro-batches of all ranks, by name, of `sum_types`. The
+    host reads them after the last action.
 
         sched.timeline @evaluate stage 0 micro_batches 2 purpose evaluate
             attributes {sums = ["@loss_sum", "@targets"], sum_types = [tensor<f64>, tensor<i64>]} {
@@ -135,12 +137,12 @@ def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, 
     $sym_name `stage` $stage `micro_batches` $micro_batches (`purpose` $purpose^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
-    /// That of the module.
+    /// The mesh of the module.
     ::xlc::dist::MeshAttr getMesh() { return ::xlc::dist::getMesh(getOperation()); }
     bool isTraining() { return getPurpose() == ::xlc::graph::Purpose::train; }
-    /// The names of its sums, in their order; none where it trains.
+    /// The names of its sums, in their order; none if it trains.
     ::llvm::SmallVector<::mlir::StringAttr> listSums();
-    /// The type of a sum; null where it has none of this name.
+    /// The type of a sum; null if there is no sum of this name.
     ::mlir::RankedTensorType findSum(::llvm::StringRef name);
   }];
   let hasVerifier = 1;
@@ -164,11 +166,11 @@ def Sched_LoadOp : Sched_Action<"load", [Sched_MicroBatchAction]> {
 def Sched_RunOp : Sched_Action<"run", [Sched_MicroBatchAction]> {
   let summary = "runs a unit function for one micro-batch";
   let description = [{
-    The function's arguments are `values`, then the subsequences of `sites`, the nodes at which it draws
-    (graph.site), then the parameters named by `params`, read from their buckets. Its
-    results are `outs`, then what `stores` names: "@loss_sum", "@loss_count", another sum of the timeline, the gradient of a parameter, written into
-    its bucket where `accumulate` is false and added where it is true, or a buffer, whose new value replaces the old.
-    `role` is F, B, or I and W apart.
+    The function's arguments are `values`, then the subsequences of `sites`, the nodes for which it draws random bits
+    (graph.site), then the parameters named by `params`, read from their buckets. Its results are `outs`, then those
+    named by `stores`: "@loss_sum", "@loss_count", another sum of the timeline, the gradient of a parameter, written
+    into its bucket if `accumulate` is false and added if it is true, or a buffer, whose new value replaces the old.
+    `role` is F, B, or I and W separately.
   }];
   let arguments = (ins FlatSymbolRefAttr:$function, Graph_ModelUnitAttr:$unit, I64Attr:$micro_batch,
       Variadic<AnyRankedTensor>:$values,
@@ -184,10 +186,10 @@ def Sched_RunOp : Sched_Action<"run", [Sched_MicroBatchAction]> {
 }
 
 def Sched_StoreOp : Sched_Action<"store", [Sched_MicroBatchAction]> {
-  let summary = "gives the host the rows that outputs of the model have of one micro-batch of this rank";
+  let summary = "passes the rows of the model's outputs for one micro-batch of this rank to the host";
   let description = [{
-    Rows are counted as `sched.load` counts them; of each sample a value has as many as its dimension 0 is a multiple of
-    the micro-batch. Ranks that differ only in tp have the same values.
+    Rows are numbered as in `sched.load`; the number of rows of a value per sample is its dimension 0 divided by the
+    micro-batch. Ranks that differ only in tp have the same values.
 
         sched.store micro 0 (%logits) as ["logits"] : tensor<2x32x50257xf32>
   }];
@@ -197,17 +199,17 @@ def Sched_StoreOp : Sched_Action<"store", [Sched_MicroBatchAction]> {
 }
 
 def Sched_SendOp : Sched_Action<"send", [Sched_MicroBatchAction, Sched_TransferAction]> {
-  let summary = "gives a value to the rank of equal dp and tp on stage `peer`";
+  let summary = "sends a value to the rank of equal dp and tp on stage `peer`";
   let description = [{
-    A transfer is a rendezvous: sender and receiver meet, the bytes are copied, both go on. `message` numbers it in the one
-    global order of messages, in which every rank has its own.
+    A transfer is a rendezvous: sender and receiver meet, the bytes are copied, and both continue. `message` is the
+    number of the transfer in the single global order of messages, which every rank follows.
   }];
   let arguments = (ins AnyRankedTensor:$value, I64Attr:$message, I64Attr:$peer, I64Attr:$micro_batch);
   let assemblyFormat = "$value `message` $message `to` $peer `micro` $micro_batch attr-dict `:` type($value)";
   let hasVerifier = 1;
 }
 def Sched_ReceiveOp : Sched_Action<"receive", [Sched_MicroBatchAction, Sched_TransferAction]> {
-  let summary = "takes a value from the rank of equal dp and tp on stage `peer`";
+  let summary = "receives a value from the rank of equal dp and tp on stage `peer`";
   let arguments = (ins I64Attr:$message, I64Attr:$peer, I64Attr:$micro_batch);
   let results = (outs AnyRankedTensor:$value);
   let assemblyFormat = "`message` $message `from` $peer `micro` $micro_batch attr-dict `:` type($value)";
@@ -247,9 +249,9 @@ def Sched_ReleaseOp : Sched_OnBucket<"release", "the whole parameters are given 
 def Sched_NormOp : Sched_Action<"norm", [Sched_BucketAction, Sched_NamesSymbol]> {
   let summary = "adds the sum of squares of this rank's piece of the gradient to @sum_squares";
   let description = [{
-    Counted once over all ranks: the first bucket writes, later ones add (`accumulate`). Where every rank holds the whole
-    gradient (stage 0), or hybrid sharding replicates it, each rank counts its slice only. Where `copies` ranks
-    count the same elements (replicated over tp, tied between stages), each counts that fraction of them.
+    Counted once over all ranks: the first bucket writes, later ones add (`accumulate`). If every rank has the whole
+    gradient (stage 0), or hybrid sharding replicates it, each rank counts only its slice. If `copies` ranks count the
+    same elements (replicated over tp, tied between stages), each counts that fraction of them.
   }];
   let arguments = (ins FlatSymbolRefAttr:$bucket, I64Attr:$copies, BoolAttr:$accumulate);
   let assemblyFormat = "$bucket `copies` $copies `accumulate` $accumulate attr-dict";
@@ -262,7 +264,7 @@ def Sched_AllReduceScalarsOp : Sched_Action<"all_reduce_scalars", [Sched_Collect
   let hasVerifier = 1;
 }
 def Sched_ZeroScalarsOp : Sched_Action<"zero_scalars"> {
-  let summary = "scalars that this stage contributes nothing to become zero";
+  let summary = "sets to zero the scalars to which this stage does not contribute";
   let arguments = (ins StrArrayAttr:$scalars);
   let assemblyFormat = "$scalars attr-dict";
   let hasVerifier = 1;
