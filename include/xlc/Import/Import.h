@@ -10,41 +10,41 @@
 
 namespace xlc {
 
-/// On the module, what becomes of the loss when a global batch is cut into pieces, dp x micro-batches of them: "global",
-/// it stays that of the global batch; "micro_batch", it is that of each piece, averaged, as the spec wants it; "whole",
-/// it has no value for pieces, and there is one.
+/// On the module: the value of the loss when a global batch is cut into dp x micro-batches pieces. "global": that of
+/// the global batch. "micro_batch": that of each piece, averaged, as requested by the spec. "whole": the loss is not
+/// defined for pieces, and there is only one.
 inline constexpr llvm::StringLiteral kLossScope = "graph.loss_scope";
 
-/// On the module: its loss is not one of rows, so that an evaluation leaves out those that fill no global batch.
+/// On the module: the loss is not a sum over rows, so an evaluation omits the rows that do not fill a global batch.
 inline constexpr llvm::StringLiteral kWholeBatches = "graph.whole_batches";
 
-/// Where the initial value of a parameter stands: bytes of float32 in a file, or nowhere.
+/// The location of the initial value of a parameter: bytes of float32 in a file, or none.
 struct ParameterSource {
   std::string name;              ///< PyTorch's
-  std::vector<std::string> ties; ///< what else PyTorch calls it
+  std::vector<std::string> ties; ///< its other names in PyTorch
   std::vector<int64_t> shape;
   enum class Kind { Data, Zeros, Ones, Absent } kind = Kind::Absent;
-  std::string file; ///< Data: external file, or empty when the bytes are in `bytes`; Absent: the file that is not there
+  std::string file; ///< Data: external file, or empty if the bytes are in `bytes`; Absent: the missing file
   uint64_t offset = 0;
-  std::string bytes;                        ///< Data: raw float32, row-major; already transposed where needed
-  bool isNormScale = false, isBias = false; ///< what `init: random` needs to know
+  std::string bytes;                        ///< Data: raw float32, row-major; already transposed if necessary
+  bool isNormScale = false, isBias = false; ///< used by `init: random`
 };
 
 struct ImportOptions {
-  bool raise = true; ///< recognise attention, layer norm, GELU, cross-entropy
-  /// Chatter of `plan -v`: one line for each thing that was undone or raised.
+  bool raise = true; ///< match attention, layer norm, GELU, cross-entropy
+  /// Output of `plan -v`: one line for each transformation that was reverted or raised.
   llvm::raw_ostream *notes = nullptr;
-  /// Shapes of rows that are to be fed, by input: the open dimensions of the input, but for the first, have these sizes, whatever
-  /// the spec's `dims` say.
+  /// Shapes of input rows, by input: the open dimensions of the input except the first have these sizes. Overrides the
+  /// spec's `dims`.
   std::map<std::string, std::vector<int64_t>> shapes;
 };
 
-/// A constant of which only the shape is known, as its external file is not there: enough to plan, not to compile.
+/// A constant with only its shape, because its external file is missing: sufficient to plan, not to compile.
 struct AbsentConstant {
   std::string name, file;
 };
 
-/// A node that draws random numbers in each step; its number is its place in the list.
+/// A node that draws random numbers in each step. Its number is its position in the list.
 struct Site {
   std::string node, op;
   std::optional<double> ratio; ///< of a Dropout
@@ -56,11 +56,11 @@ struct ImportedModel {
   std::vector<ParameterSource> parameters;  ///< in the order of @forward's parameter arguments
   std::vector<AbsentConstant> absentConstants;
   std::vector<Site> sites;
-  std::set<std::string> files; ///< beside the model's own: external data
+  std::set<std::string> files; ///< external data, in addition to the model's own file
 };
 
-/// Reads `path` and imports it for one micro-batch of one data-parallel rank. Complaints go to
-/// `errors` (`file: error: ...`, all of them in one run); returns none if there was any.
+/// Reads `path` and imports it for one micro-batch of one data-parallel rank. Errors are reported to `errors` (`file:
+/// error: ...`, all of them in one run); returns none if there was any.
 std::optional<ImportedModel> importModel(llvm::StringRef path, const Spec &spec, const ImportOptions &options,
                                          mlir::MLIRContext &context, Diagnostics &diagnostics);
 

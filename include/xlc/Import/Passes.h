@@ -8,7 +8,7 @@
 
 namespace xlc {
 
-/// The pass list of the phase after the graph is built. `raise`: recognise named ops; otherwise expand them.
+/// The pass list of the phase after the graph is built. `raise`: match named ops; otherwise expand them.
 void buildImportPipeline(mlir::OpPassManager &manager, bool raise, bool cutsBlocks);
 
 /// The gate: every op of @forward is of the graph dialect, has static shapes, a source name and a unit, and the

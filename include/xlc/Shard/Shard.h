@@ -17,25 +17,25 @@ namespace shard {
 
 struct ShardOptions {
   int64_t tp = 1;
-  std::optional<bool> sequenceParallel; ///< none: where it is possible
-  std::vector<LayoutPin> pins;          ///< later ones win
-  const Spec *spec = nullptr;           ///< where messages say that its keys stand; none: nowhere
-  std::string model;                    ///< its file, for messages about nodes
+  std::optional<bool> sequenceParallel; ///< none: if possible
+  std::vector<LayoutPin> pins;          ///< a later pin overrides an earlier one
+  const Spec *spec = nullptr;           ///< for the places of keys in messages; none: no places
+  std::string model;                    ///< path of its file, for messages about nodes
 };
 
-/// Partitions @micro_batch in place. False where it is impossible: the module is then as it was.
+/// Partitions @micro_batch in place. If that is not possible, returns false and leaves the module unchanged.
 bool partition(mlir::ModuleOp module, const ShardOptions &options, Diagnostics &diagnostics);
 
-/// The rows of the losses of @micro_batch, which chunkLoss can cut.
+/// The rows of the losses of @micro_batch that chunkLoss can chunk.
 struct LossRows {
-  int64_t rows = 0;     ///< of the largest that can be cut; 0: of none
-  std::string obstacle; ///< why a loss cannot be cut; empty where all can
+  int64_t rows = 0;     ///< of the largest loss that can be chunked; 0: none
+  std::string obstacle; ///< why a loss cannot be chunked; empty if all can
 };
 LossRows findLossRows(mlir::ModuleOp module);
 
 } // namespace shard
 
-/// Partitions the module as the spec says; `model` names the model's file.
+/// Partitions the module according to the spec; `model` is the path of the model's file.
 mlir::LogicalResult shardModule(mlir::ModuleOp module, const Spec &spec, llvm::StringRef model,
                                 Diagnostics &diagnostics);
 

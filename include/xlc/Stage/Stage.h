@@ -1,4 +1,4 @@
-// The phase Stage: the micro-batch as a list of calls on unit functions, and which pipeline stage each belongs to.
+// The phase Stage: the micro-batch as a list of calls of unit functions, and the pipeline stage of each call.
 #ifndef XLC_STAGE_STAGE_H
 #define XLC_STAGE_STAGE_H
 
@@ -9,16 +9,17 @@
 #include "xlc/Spec/Spec.h"
 
 namespace xlc {
-/// The pipeline schedule of a spec and what it is for; one stage has nothing to schedule, and is what 1f1b makes of it.
+/// The pipeline schedule of a spec, and the shape of its pipeline. With one stage there is nothing to schedule; 1f1b is
+/// used.
 const PipelineSchedule &getSchedule(const Spec &spec);
 PipelineShape getPipelineShape(const Spec &spec);
 
-/// Finds the spec's pipeline.cuts in @forward and writes them into the module; a unit with a cut inside becomes two.
-/// Complains of cuts, schedules and numbers of stages that the model does not allow.
+/// Finds the spec's pipeline.cuts in @forward and writes them into the module. A unit with a cut inside is split into
+/// two. Reports cuts, schedules and numbers of stages that the model does not allow.
 llvm::LogicalResult placeCuts(mlir::ModuleOp module, const Spec &spec, Diagnostics &diagnostics);
 
-/// After Shard: complains of a cut whose unit is gone, since a rank's own program has no op for it (a reshape between
-/// two cuts).
+/// After Shard: reports a cut whose unit is gone, because the program of a rank has no op for it (a reshape between two
+/// cuts).
 llvm::LogicalResult checkCuts(mlir::ModuleOp module, const Spec &spec, Diagnostics &diagnostics);
 
 #define GEN_PASS_DECL
@@ -26,14 +27,14 @@ llvm::LogicalResult checkCuts(mlir::ModuleOp module, const Spec &spec, Diagnosti
 #include "xlc/Stage/Passes.h.inc"
 
 namespace graph {
-/// Attributes of a call in @micro_batch: how many of its last arguments are parameters, how many of its last results
-/// are returned from the micro-batch (loss, count, contributions to gradients). Sites, which no unit computes, stand
-/// before the parameters.
+/// Attributes of a call in @micro_batch: the number of its last arguments that are parameters, and the number of its
+/// last results that are returned from the micro-batch (loss, count, contributions to gradients). Sites, which are not
+/// computed by units, come before the parameters.
 inline constexpr llvm::StringLiteral kParams = "graph.params";
 inline constexpr llvm::StringLiteral kStores = "graph.stores";
 
 /// Of an op or call: the number of its chunk (absent: 0). Of the module: the pp rank of each chunk (absent: all on 0),
-/// and the units after which the user cuts.
+/// and the units followed by a cut of the user.
 inline constexpr llvm::StringLiteral kChunk = "graph.chunk";
 inline constexpr llvm::StringLiteral kStages = "graph.stages";
 inline constexpr llvm::StringLiteral kCuts = "graph.cuts";

@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// The first range that ends after `range` begins.
+  /// The first range whose end is after the begin of `range`.
   std::map<int64_t, int64_t>::const_iterator firstThatMeets(ByteRange range) const {
     auto it = ends.upper_bound(range.begin);
     if (it != ends.begin() && std::prev(it)->second > range.begin)

@@ -1,7 +1,7 @@
-// Sizes in bytes as people write them: "25MiB", "24GB".
+// Sizes in bytes in human-readable form: "25MiB", "24GB".
 //
-// A bare number is not a size: 24 could be bytes or gigabytes, and guessing wrong costs a night of a
-// cluster. So reading insists on a unit, and printing always gives one.
+// A bare number is not a size: 24 could be bytes or gigabytes, and guessing wrong costs a night of a cluster. Reading
+// therefore requires a unit, and printing always includes one.
 #ifndef XLC_SUPPORT_BYTES_H
 #define XLC_SUPPORT_BYTES_H
 
@@ -14,15 +14,15 @@
 
 namespace xlc {
 
-/// Units that parseBytes knows, for messages: "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB".
+/// The units that parseBytes accepts, for messages: "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB".
 llvm::StringRef byteUnits();
 
-/// Reads a non-negative size with a unit; a fraction is fine where it comes to whole bytes within rounding
-/// ("1.5GiB"). None: no unit, an unknown unit, not a number, or 2^63 and above. `reason`, if given, then
-/// says which in a few words ("a size in bytes needs a unit, for example 25MiB").
+/// Reads a non-negative size with a unit. A fraction is allowed if it is a whole number of bytes within rounding
+/// ("1.5GiB"). None: no unit, an unknown unit, not a number, or 2^63 and above. `reason`, if given, then states which
+/// in a few words ("a size in bytes needs a unit, for example 25MiB").
 std::optional<int64_t> parseBytes(llvm::StringRef text, std::string *reason = nullptr);
 
-/// "25 MiB", "1.50 GiB", "17 B": in the largest binary unit that leaves at least 1.
+/// "25 MiB", "1.50 GiB", "17 B": in the largest binary unit in which the number is at least 1.
 std::string formatBytes(Quantity bytes);
 
 } // namespace xlc

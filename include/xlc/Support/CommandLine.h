@@ -1,4 +1,4 @@
-// What `xlc` and the programs that it makes ask of their command lines alike.
+// Checks of command lines that `xlc` and its compiled programs share.
 #ifndef XLC_SUPPORT_COMMANDLINE_H
 #define XLC_SUPPORT_COMMANDLINE_H
 
@@ -6,7 +6,8 @@
 
 namespace xlc {
 
-/// Options of `app` refuse an empty value, say that of a variable which is not set: it would do nothing, and nothing would be said.
+/// Options of `app` reject an empty value, such as that of an unset variable, which would otherwise have no effect and
+/// give no message.
 inline void refuseEmptyValues(CLI::App &app) {
   CLI::Validator isGiven(
       [](const std::string &text) {

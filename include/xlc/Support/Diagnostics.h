@@ -1,8 +1,9 @@
-// The one way in which phases tell the user what is wrong: where, whose fault it is, what, and what would do.
+// The interface through which phases report errors to the user: the place, the responsible party, the error, and a
+// remedy.
 //
 //     spec.yaml, model.onnx  ->  Diagnostics  <-  MLIR's diagnostics of passes and gates
 //                                     |
-//                a terminal; the obstacle that a search reports; nothing, where a search only tries
+//                a terminal; the obstacle that a search reports; nothing, if a search only tries
 #ifndef XLC_SUPPORT_DIAGNOSTICS_H
 #define XLC_SUPPORT_DIAGNOSTICS_H
 
@@ -19,7 +20,7 @@ namespace xlc {
 enum class Severity { Error, Warning, Note };
 llvm::StringRef nameOf(Severity severity);
 
-/// Whose it is to mend what an error says. The exit code follows from it, never from the words.
+/// The party that can fix an error. It determines the exit code; the text of the message does not.
 enum class Fault {
   User,     ///< model, spec, files or machine: exit code 1
   Compiler, ///< a gate that fails, an op that a pass left malformed: exit code 70 and a reproducer
@@ -28,14 +29,14 @@ enum class Fault {
 struct Message {
   Severity severity = Severity::Error;
   std::string where;             ///< "train.yaml:3:5", or a file
-  std::string text;              ///< what is wrong, with both values; after a semicolon the nearest thing that works
-  std::string source;            ///< that line of the file and a caret below it; empty where the place is enough
-  std::vector<Message> notes;    ///< the other half of a contradiction, the node it is about, what would do
+  std::string text;              ///< the error with both values; after a semicolon the nearest valid value
+  std::string source;            ///< the line of the file with a caret below it; empty if `where` is sufficient
+  std::vector<Message> notes;    ///< the other half of a contradiction, the node concerned, a remedy
   Fault fault = Fault::User;     ///< of an error
-  mlir::Operation *op = nullptr; ///< what it is about in the IR, where a pass runs alone
+  mlir::Operation *op = nullptr; ///< the op in the IR that the error is about, if a pass runs alone
 };
 
-/// `where: severity: text`, the source and the notes, a line each.
+/// Prints `where: severity: text`, the source and the notes, one line each.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &out, const Message &message);
 
 class Diagnostics {
@@ -43,12 +44,12 @@ public:
   using Receiver = std::function<void(const Message &)>;
 
   explicit Diagnostics(Receiver receiver) : receiver(std::move(receiver)) {}
-  /// Prints each message as it comes.
+  /// Prints each message when it is reported.
   explicit Diagnostics(llvm::raw_ostream &out) : Diagnostics([&out](const Message &message) { out << message; }) {}
-  /// Collects them.
+  /// Appends each message to `messages`.
   explicit Diagnostics(std::vector<Message> &messages)
       : Diagnostics([&messages](const Message &message) { messages.push_back(message); }) {}
-  /// Only counts them.
+  /// Only counts messages.
   Diagnostics() : Diagnostics([](const Message &) {}) {}
   Diagnostics(const Diagnostics &) = delete;
 
@@ -57,7 +58,7 @@ public:
   void error(const llvm::Twine &where, const llvm::Twine &text);
 
   bool hasErrors() const { return errors > 0; }
-  /// Whether an error was reported that only xlc's developers can mend.
+  /// Whether an error was reported that only xlc's developers can fix.
   bool hasCompilerFault() const { return isCompilersFault; }
 
 private:
@@ -66,13 +67,13 @@ private:
   bool isCompilersFault = false;
 };
 
-/// Says whose fault an MLIR diagnostic is where that is not what its phase says (Phase::fault).
+/// Sets the responsible party of an MLIR diagnostic, if it differs from that of its phase (Phase::fault).
 mlir::InFlightDiagnostic blame(Fault fault, mlir::InFlightDiagnostic diagnostic);
 
-/// What `blame` said of it; none where nobody did.
+/// The party that `blame` has set; none if it was not called.
 std::optional<Fault> getFault(mlir::Diagnostic &diagnostic);
 
-/// MLIR's diagnostic as a message about `file`: a note names the node of the model that the op comes from.
+/// Converts MLIR's diagnostic to a message about `file`. A note names the node of the model that the op comes from.
 Message toMessage(mlir::Diagnostic &diagnostic, llvm::StringRef file);
 
 } // namespace xlc

@@ -1,14 +1,15 @@
-// What becomes of memory that is freed. Tensors of a hundred megabytes come and go thousands of times in a
-// verification: given back to the system in between, a third of the time would go into pages that it clears anew.
+// Reuse of freed memory. A verification allocates and frees tensors of a hundred megabytes thousands of times. If their
+// memory were returned to the system each time, a third of the time would be spent on pages that the system clears
+// again.
 #ifndef XLC_SUPPORT_FREEDMEMORY_H
 #define XLC_SUPPORT_FREEDMEMORY_H
 
 namespace xlc {
 
-/// From now on freed memory is kept for what is allocated next, in this process.
+/// From this call on, keeps freed memory for later allocations of this process.
 void keepFreedMemory();
 
-/// What is free now is given back: the next allocations have other sizes.
+/// Returns the memory that is currently free to the system, because later allocations have other sizes.
 void giveBackFreedMemory();
 
 } // namespace xlc

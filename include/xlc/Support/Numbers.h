@@ -1,4 +1,4 @@
-// Large numbers as people read them.
+// Large numbers in human-readable form.
 #ifndef XLC_SUPPORT_NUMBERS_H
 #define XLC_SUPPORT_NUMBERS_H
 

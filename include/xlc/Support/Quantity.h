@@ -1,6 +1,6 @@
-// Numbers of bytes, FLOPs and times that cannot wrap: sums and products over legal tensors leave 64 bits (a step of
-// Llama-3 405B over four million tokens is 10^19 FLOPs, and what 65,536 ranks read together is more). 128 bits hold
-// every figure of a plan; beyond them a Quantity stays at the largest number there is.
+// Numbers of bytes, FLOPs and times that cannot wrap. Sums and products over legal tensors exceed 64 bits: a step of
+// Llama-3 405B over four million tokens is 10^19 FLOPs, and the bytes that 65,536 ranks read together are more. 128
+// bits are sufficient for every figure of a plan; a larger Quantity saturates at the largest number.
 #ifndef XLC_SUPPORT_QUANTITY_H
 #define XLC_SUPPORT_QUANTITY_H
 
@@ -13,7 +13,7 @@
 
 namespace xlc {
 
-/// The largest arena, and the largest buffer: offsets and sizes are added in 64 bits, without a look at each sum.
+/// The largest arena, and the largest buffer: offsets and sizes can be added in 64 bits without checking each sum.
 inline constexpr int64_t kLargestArena = int64_t(1) << 62;
 
 class Quantity {
@@ -38,7 +38,7 @@ public:
     bool wraps = __builtin_mul_overflow(a.value, b.value, &product);
     return Quantity(Exact{wraps ? bound((a.value < 0) != (b.value < 0)) : product});
   }
-  /// Rounds to zero; `b` is not 0.
+  /// Rounds towards zero; `b` is not 0.
   friend constexpr Quantity operator/(Quantity a, Quantity b) { return Quantity(Exact{a.value / b.value}); }
   constexpr Quantity &operator+=(Quantity other) { return *this = *this + other; }
   constexpr Quantity &operator*=(Quantity other) { return *this = *this * other; }
@@ -55,7 +55,7 @@ public:
   constexpr explicit operator double() const { return double(value); }
 
   constexpr bool fitsInt64() const { return clamp() == *this; }
-  /// The nearest number of 64 bits.
+  /// The nearest 64-bit number.
   constexpr int64_t clamp() const {
     constexpr Wide most = std::numeric_limits<int64_t>::max();
     return int64_t(value > most ? most : value < -most - 1 ? -most - 1 : value);

@@ -1,5 +1,5 @@
-// Quantities in JSON: a plain number with all its digits, also beyond 64 bits, where nlohmann::json has no number.
-// Until the text is there such a one is a string with a mark that no name in a report has.
+// Quantities in JSON: a plain number with all its digits, also beyond 64 bits, which nlohmann::json cannot represent.
+// Until the text is written, such a number is a string with a mark that does not occur in the names of a report.
 #ifndef XLC_SUPPORT_QUANTITYJSON_H
 #define XLC_SUPPORT_QUANTITYJSON_H
 
@@ -20,7 +20,7 @@ inline void to_json(nlohmann::ordered_json &json, const Quantity &quantity) {
     json = kQuantityMark + quantity.str();
 }
 
-/// A whole number as to_json has made it; none: another value.
+/// The integer that to_json wrote; none for any other value.
 inline std::optional<Quantity> readQuantity(const nlohmann::ordered_json &json) {
   if (json.is_number_integer())
     return Quantity(json.get<int64_t>());
@@ -33,7 +33,7 @@ inline std::optional<Quantity> readQuantity(const nlohmann::ordered_json &json) 
   return quantity;
 }
 
-/// The text of a report: indented by two, bytes that are no UTF-8 replaced.
+/// The text of a report: indented by two, with bytes that are not UTF-8 replaced.
 inline std::string dumpReport(const nlohmann::ordered_json &json) {
   std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   const std::string mark = "\"\\u0001" + std::string(kQuantityMark + 1);

@@ -1,10 +1,11 @@
-// Whether two streams touch the same bytes in an order that nothing gives: happens-before over bytes, by replay.
+// Detects two streams that touch the same bytes in an undefined order: happens-before over bytes, by replay.
 //
-// Each stream counts its actions: its ticks. A stream is told how many ticks of each other one have ended, by what its
-// actions came after. Each byte remembers the tick of its last write, and of the last read on each stream; an action that
-// touches it must have been told of these (the idea of FastTrack, Flanagan and Freund 2009).
+// Each stream counts its actions: its ticks. For each stream there is a vector with the number of ticks of every other
+// stream that are known to have ended, because its actions came after them. Each byte stores the tick of its last
+// write, and of the last read on each stream. An action may touch the byte only if its stream's vector includes these
+// ticks (the idea of FastTrack, Flanagan and Freund 2009).
 //
-// The gate of Memory asks this of the IR, and a program of its own plan when it starts.
+// The gate of Memory applies the check to the IR, and a program to its own plan when it starts.
 #ifndef XLC_SUPPORT_STREAMRACES_H
 #define XLC_SUPPORT_STREAMRACES_H
 
@@ -19,14 +20,14 @@
 
 namespace xlc {
 
-/// Bytes of the arena that an action reads or writes, and the buffer of which it does.
+/// Bytes of the arena that an action reads or writes, and the buffer that they belong to.
 struct ByteAccess {
   int64_t buffer;
   ByteRange bytes;
   bool writes;
 };
 
-/// Two accesses that nothing orders: that of the action which was added last, and an earlier one.
+/// Two accesses that are not ordered: one of the last action added, and one of an earlier action.
 struct StreamRace {
   size_t other; ///< the number of the earlier action
   int64_t buffer, otherBuffer;
@@ -34,7 +35,7 @@ struct StreamRace {
   ByteRange common;
 };
 
-/// An action of a race, in words.
+/// An action of a race, for messages.
 struct RacingAction {
   std::string_view label, stream, buffer;
 };
@@ -50,8 +51,8 @@ inline std::string describe(const StreamRace &race, const RacingAction &action, 
 
 template <size_t streams> class StreamRaces {
 public:
-  /// The next action of a program, on `stream`. `after`: numbers of earlier actions. Of `accesses` those may be left out whose bytes
-  /// only one stream touches.
+  /// Adds the next action of a program, on `stream`. `after`: numbers of earlier actions. Accesses to bytes that only
+  /// one stream touches may be omitted from `accesses`.
   template <class After>
   std::optional<StreamRace> add(size_t stream, const After &after, const std::vector<ByteAccess> &accesses) {
     Ticks &known = knownTo[stream];
@@ -72,14 +73,14 @@ public:
 private:
   using Ticks = std::array<int64_t, streams>;
 
-  /// An access as the bytes remember it; tick 0: none.
+  /// An access as stored for bytes; tick 0: none.
   struct Epoch {
     int64_t tick = 0;
     size_t action = 0;
     int64_t buffer = -1;
   };
 
-  /// What happened to a range of bytes.
+  /// The accesses to a range of bytes.
   struct History {
     int64_t end = 0;
     size_t writingStream = 0;
@@ -125,7 +126,7 @@ private:
       else
         it->second.reads[stream] = epoch;
     }
-    if (access.writes) // one history again
+    if (access.writes) // into a single history again
       join(bytes);
   }
 
@@ -145,8 +146,8 @@ private:
   }
 
   std::map<int64_t, History> histories; ///< by begin; disjoint
-  std::array<Ticks, streams> knownTo{}; ///< how far each stream has been told that each has come
-  std::vector<Ticks> whenEnded;         ///< the same, of each action when it has ended
+  std::array<Ticks, streams> knownTo{}; ///< for each stream, the ticks of every stream that are known to have ended
+  std::vector<Ticks> whenEnded;         ///< the same for each action, at its end
 };
 
 } // namespace xlc

@@ -1,5 +1,5 @@
-// What a spec has to know of each target: its name, and which keys mean something for it. The table has no IR, so that
-// the spec reads it and no target is linked for that; the rest of a row is in lib/Target/Targets.cpp.
+// The properties of each target that the spec depends on: its name, and the keys that apply to it. The table has no IR,
+// so that the spec can read it without linking targets; the rest of a row is in lib/Target/Targets.cpp.
 #ifndef XLC_TARGET_TARGETFACTS_H
 #define XLC_TARGET_TARGETFACTS_H
 
@@ -10,17 +10,17 @@ namespace xlc {
 
 struct TargetFacts {
   llvm::StringLiteral name;
-  llvm::StringLiteral devices; ///< a word for several of them
-  llvm::StringLiteral madeFor; ///< what programs are made for: for documentation
-  /// Attention in one kernel adds up in an order that is the same in each run.
+  llvm::StringLiteral devices; ///< a plural noun for them
+  llvm::StringLiteral madeFor; ///< the hardware of programs, for documentation
+  /// Attention as one kernel sums in the same order in each run.
   bool fusesAttentionDeterministically;
-  /// Attention in one kernel drops probabilities by the definition of docs/rationale/Random.md.
+  /// Attention as one kernel implements dropout by the definition of docs/rationale/Random.md.
   bool fusesDroppingAttention;
-  /// Products of float32 may be done in tf32.
+  /// Products of float32 may use tf32.
   bool hasTf32;
-  /// Gradients of weights can be computed beside what else a rank computes.
+  /// Gradients of weights can be computed beside other computations of a rank.
   bool takesWeightsBeside;
-  /// What ranks hold is memory of the host, which others can read while they compute.
+  /// The memory of ranks is host memory, which other ranks can read while they compute.
   bool isHost;
 };
 
@@ -44,7 +44,7 @@ inline constexpr TargetFacts kTargetFacts[] = {
      .isHost = false},
 };
 
-/// Null: there is none of that name.
+/// The row with this name, or null.
 inline const TargetFacts *findTargetFacts(llvm::StringRef name) {
   const auto *row = llvm::find_if(kTargetFacts, [&](const TargetFacts &facts) { return facts.name == name; });
   return row == std::end(kTargetFacts) ? nullptr : row;

@@ -1,4 +1,4 @@
-// The targets that there are, as a table: only tools read it. What compiles is given a target.
+// The table of targets. Only tools read it; the compiler is passed a target.
 #ifndef XLC_TARGET_TARGETS_H
 #define XLC_TARGET_TARGETS_H
 
@@ -9,13 +9,13 @@ namespace xlc {
 
 struct ChipOfDevice {
   std::string chip;     ///< "sm_90"; empty: none
-  std::string obstacle; ///< then: why
+  std::string obstacle; ///< the reason if `chip` is empty
 };
 
-/// What this machine has of what programs of a target use.
+/// The components that programs of a target use, as found on this machine.
 struct MachineReport {
   struct Part {
-    std::string name; ///< empty: more of the part before
+    std::string name; ///< empty: continues the previous part
     std::string what;
   };
   std::vector<Part> parts;
@@ -24,13 +24,14 @@ struct MachineReport {
 
 struct TargetRow {
   const TargetFacts &facts;
-  /// Names that `make` takes; the first is the default.
+  /// Names that `make` accepts; the first is the default.
   std::vector<std::string> (*listChips)();
-  /// Null for another name. One target per process: what its library is asked may depend on the chip.
+  /// Null for another name. One target per process, because queries of its library may depend on the chip.
   std::unique_ptr<Target> (*make)(llvm::StringRef chip);
-  /// The chip of a device, or why it is none of this target's. Null: devices say nothing of the chip.
+  /// The chip of a device, or the reason why the device does not belong to this target. Null if devices do not
+  /// determine the chip.
   ChipOfDevice (*chipOf)(const Device &device);
-  /// For `xlc doctor`. Nothing is started on a device.
+  /// For `xlc doctor`. Starts nothing on a device.
   MachineReport (*examine)();
 };
 
@@ -38,7 +39,7 @@ struct TargetRow {
 llvm::ArrayRef<TargetRow> getTargets();
 
 std::vector<std::string> listTargets();
-/// Null: there is none of that name.
+/// The row with this name, or null.
 const TargetRow *findTarget(llvm::StringRef name);
 
 } // namespace xlc
