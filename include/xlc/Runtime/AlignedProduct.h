@@ -1,11 +1,11 @@
-// Products of sixteen bits along extents that are no multiple of eight elements, as 50257 words. cuBLASLt's kernels for such are
-// several times slower on an H100 (docs/Device.md): so a product with a long extent, along which a matrix is contiguous,
-// is several:
+// Products of sixteen bits with extents that are not a multiple of eight elements, such as 50257 words. cuBLASLt's
+// kernels for these are several times slower on an H100 (docs/Device.md). A product with a long extent, along which a
+// matrix is contiguous, is therefore computed as several:
 //
 //     y[m, 50257]      columns 0 to 50255, and the last one by itself; rows likewise
 //     k = 50257        a sum over k from 0 to 50255, to which the last term is added: in f32, rounded once
 //
-// Compiler and runtime ask here: the sums in f32 are memory of the plan.
+// Used by compiler and runtime: the sums in f32 are memory of the plan.
 #ifndef XLC_RUNTIME_ALIGNEDPRODUCT_H
 #define XLC_RUNTIME_ALIGNEDPRODUCT_H
 
@@ -13,11 +13,11 @@
 
 namespace xlc::runtime {
 
-/// One of the products, and where its operands begin, in elements of those of the whole.
+/// One of the products, and the offsets of its operands, in elements of the whole operands.
 struct ProductPart {
   ContractShape shape;
   int64_t a, b, bias, y;
-  bool adds; ///< to what an earlier part has written
+  bool adds; ///< adds to the results of earlier parts
 };
 
 class AlignedProduct {
@@ -34,7 +34,7 @@ public:
     return hasSums() ? (whole.m * whole.n * bytesOf(FloatType::F32) + kLine - 1) / kLine * kLine : 0;
   }
 
-  /// In their order. One, the whole product, where nothing is cut.
+  /// The parts, in their order. A single part, the whole product, if nothing is cut.
   std::vector<ProductPart> parts() const {
     ContractShape shape = whole;
     if (hasSums())
@@ -53,13 +53,13 @@ public:
 
 private:
   static constexpr int64_t kGroup = 8;   ///< elements
-  static constexpr int64_t kLong = 1024; ///< shorter ones are not worth another product
-  static constexpr int64_t kLine = 256;  ///< bytes that sums begin at, and are, a multiple of
+  static constexpr int64_t kLong = 1024; ///< shorter extents are not worth another product
+  static constexpr int64_t kLine = 256;  ///< alignment and granularity of the sums, in bytes
   struct Range {
     int64_t begin, size;
   };
 
-  /// Whether elements along a direction are neighbours, in a matrix each of whose lines begins at a whole group.
+  /// Whether elements along a direction are adjacent, in a matrix in which each line starts at a multiple of a group.
   static bool runs(int64_t stride, int64_t other) { return stride == 1 && other % kGroup == 0; }
   bool isToBeCut(int64_t size) const {
     return whole.operands != FloatType::F32 && whole.batch.empty() && size >= kLong && size % kGroup != 0;

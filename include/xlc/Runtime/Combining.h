@@ -1,5 +1,5 @@
-// How what two ranks have becomes one, on every device: for the CPU's loops and for lib/Lower/Device, which is compiled without a
-// standard library.
+// The operations that combine the values of two ranks, on every device: for the CPU's loops and for lib/Lower/Device,
+// which is compiled without a standard library.
 #ifndef XLC_RUNTIME_COMBINING_H
 #define XLC_RUNTIME_COMBINING_H
 
@@ -8,7 +8,7 @@ namespace xlc::runtime {
 struct Sum {
   template <class T> static T combine(T a, T b) { return a + b; }
 };
-/// What is not a number stays.
+/// Propagates NaN.
 struct Largest {
   template <class T> static T combine(T a, T b) { return a > b || a != a ? a : b; }
 };

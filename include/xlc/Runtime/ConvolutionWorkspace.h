@@ -1,4 +1,4 @@
-// What a convolution of products, image by image, keeps beside its operands: compiler and runtime ask here.
+// The workspace of a convolution computed as products, image by image. Used by compiler and runtime.
 #ifndef XLC_RUNTIME_CONVOLUTIONWORKSPACE_H
 #define XLC_RUNTIME_CONVOLUTIONWORKSPACE_H
 
@@ -7,10 +7,11 @@
 
 namespace xlc::runtime {
 
-/// Offsets in bytes of arrays of float32. First the matrix [inputs x window, out] of one image and group, where windows do not show the plane as
-/// it lies; of sixteen bits then x and y of one, and w. `Number` holds what sizes multiply to.
+/// Offsets in bytes of arrays of float32. First the matrix [inputs x window, out] of one image and group, if the
+/// windows are not the plane itself; for sixteen bits then x and y of one image, and w. `Number` must be able to
+/// represent the products of the sizes.
 template <class Number> struct ConvolutionWorkspace {
-  static constexpr int64_t kLine = 256; ///< of which they are multiples
+  static constexpr int64_t kLine = 256; ///< alignment of the offsets
 
   Number x = 0, y = 0, w = 0, bytes = 0;
 

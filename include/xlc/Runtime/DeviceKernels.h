@@ -1,6 +1,7 @@
-// What a program for GPUs runs beside products and generated kernels, for those who launch it and for lib/Lower/Device, which
-// is compiled without a standard library: each kernel's name, its parameters and its grid. A kernel takes the addresses of
-// its operands, in the order that is said here, and then its parameters, as one struct by value. Operands are contiguous.
+// The kernels of a program for GPUs other than products and generated kernels, for the code that launches them and for
+// lib/Lower/Device, which is compiled without a standard library: each kernel's name, its parameters and its grid. A
+// kernel takes the addresses of its operands, in the order documented here, and then its parameters, as one struct by
+// value. Operands are contiguous.
 #ifndef XLC_RUNTIME_DEVICEKERNELS_H
 #define XLC_RUNTIME_DEVICEKERNELS_H
 
@@ -15,22 +16,22 @@ namespace xlc::runtime {
 inline constexpr int64_t kDeviceThreads = 256; ///< of a block
 inline constexpr int64_t kDeviceWarp = 32;
 
-/// Blocks of kDeviceThreads that have so many threads. None where there is nothing to do: then nothing is launched.
+/// The number of blocks of kDeviceThreads that have this many threads in total. If it is zero, nothing is launched.
 inline int64_t blocksFor(int64_t threads) { return (threads + kDeviceThreads - 1) / kDeviceThreads; }
 
 /// Scatter: indices, updates (f32), y. Shapes as in Cpu/ScatterAdd.h. An index outside [0, rows) is a trap.
 struct ScatterParameters {
   int64_t outer = 0, distinct = 0, indices = 0, rows = 0, width = 0;
-  int64_t adds = 0; ///< whether y is added to, else it is cleared first; a y of sixteen bits is not added to
+  int64_t adds = 0; ///< whether to add to y; otherwise it is cleared first; y of sixteen bits cannot be added to
   int64_t rowsOfBlock = rowsFor(outer * rows);
 
-  /// So many rows are a block's that a grid has a thousand blocks, and at least one row for each warp.
+  /// The rows of a block: chosen for a grid of a thousand blocks, with at least one row for each warp.
   static int64_t rowsFor(int64_t all) {
     constexpr int64_t blocks = 1024, least = kDeviceThreads / kDeviceWarp;
     return all <= blocks * least ? least : (all + blocks - 1) / blocks;
   }
 };
-/// A row of y has one index: name, index, element of y. A block for some rows.
+/// Each row of y has one index: name, index, element of y. One block for several rows.
 #define XLC_SCATTER_ROWS(KERNEL)                                                                                       \
   KERNEL(xlc_scatter_rows_i32_f32, int32_t, float)                                                                     \
   KERNEL(xlc_scatter_rows_i32_bf16, int32_t, Bf16)                                                                     \
@@ -40,14 +41,14 @@ struct ScatterParameters {
   KERNEL(xlc_scatter_rows_i64_f16, int64_t, Half)
 inline int64_t blocksOfTable(const ScatterParameters &p) { return (p.rows + p.rowsOfBlock - 1) / p.rowsOfBlock; }
 inline int64_t blocksForRows(const ScatterParameters &p) { return p.outer * blocksOfTable(p); }
-/// Every element has its own: name, index. A thread for each element.
+/// Each element has an index: name, index. One thread for each element.
 #define XLC_SCATTER_ELEMENTS(KERNEL)                                                                                   \
   KERNEL(xlc_scatter_elements_i32, int32_t)                                                                            \
   KERNEL(xlc_scatter_elements_i64, int64_t)
 inline int64_t blocksForElements(const ScatterParameters &p) { return blocksFor(p.outer * p.rows * p.width); }
 
-/// Scatter into a base: base, indices, updates, y. Shapes as in Cpu/ScatterInto.h. A thread for each element of y, which looks at
-/// all indices of its list. An index outside [0, rows) is a trap.
+/// Scatter into a base: base, indices, updates, y. Shapes as in Cpu/ScatterInto.h. One thread for each element of y,
+/// which reads all indices of its list. An index outside [0, rows) is a trap.
 struct ScatterIntoParameters {
   int64_t outer, distinct, indices, rows, width;
   int64_t perElement; ///< whether every element of a row has an index of its own
@@ -63,12 +64,12 @@ struct ScatterIntoParameters {
   KERNEL(xlc_scatter_into_i64_i64, int64_t, int64_t)
 inline int64_t blocksForScatterInto(const ScatterIntoParameters &p) { return blocksFor(p.outer * p.rows * p.width); }
 
-/// Max pools, all f32. xlc_max_pool: x, y; a thread for each element of y. xlc_max_pool_backward: x, dy, dx; a thread for each
-/// element of dx.
+/// Max pools, all f32. xlc_max_pool: x, y; one thread for each element of y. xlc_max_pool_backward: x, dy, dx; one
+/// thread for each element of dx.
 struct MaxPoolParameters {
   int64_t planes;
   Windows windows;
-  int64_t adds; ///< whether y or dx is added to
+  int64_t adds; ///< whether to add to y or dx
 };
 #define XLC_MAX_POOLS(KERNEL)                                                                                          \
   KERNEL(xlc_max_pool)                                                                                                 \
@@ -76,14 +77,15 @@ struct MaxPoolParameters {
 inline int64_t blocksForPool(const MaxPoolParameters &p) { return blocksFor(p.planes * p.windows.out); }
 inline int64_t blocksForPoolBackward(const MaxPoolParameters &p) { return blocksFor(p.planes * p.windows.in); }
 
-/// The matrix of what windows show of some channels of one image, f32: [channel x window position, output], 0 where a window
-/// hangs over the edge. xlc_columns: x[channel, in...], columns; a thread for each element of the columns. xlc_from_columns, its
-/// transpose: columns, x; each element of x is the sum of those that show it, in the order of window positions; a thread
-/// for each element of x. Cuda/ConvolutionSteps.h makes convolutions of them.
+/// The matrix of the windows over some channels of one image, f32: [channel x window position, output], 0 for window
+/// positions outside the image. xlc_columns: x[channel, in...], columns; one thread for each element of the columns.
+/// xlc_from_columns, its transpose: columns, x; each element of x is the sum of the columns' elements that contain it,
+/// in the order of window positions; one thread for each element of x. Cuda/ConvolutionSteps.h builds convolutions from
+/// them.
 struct ColumnsParameters {
   int64_t channels;
   Windows windows;
-  int64_t adds; ///< whether x is added to; columns are not
+  int64_t adds; ///< whether to add to x; columns are overwritten
 };
 #define XLC_COLUMNS(KERNEL)                                                                                            \
   KERNEL(xlc_columns)                                                                                                  \
@@ -93,16 +95,16 @@ inline int64_t blocksForColumns(const ColumnsParameters &p) {
 }
 inline int64_t blocksFromColumns(const ColumnsParameters &p) { return blocksFor(p.channels * p.windows.in); }
 
-/// What ranks have of a sum (Fabric/Mover.h's Combination): in the order of the sources, sixteen bits as floats, rounded once; a
-/// result that is to be added to is added to then. A thread for each element; it reads all sources before it writes. Sources come
-/// with the parameters: their number differs.
+/// The ranks' terms of a sum (Fabric/Mover.h's Combination), in the order of the sources, sixteen bits as floats,
+/// rounded once; added to the result if requested. One thread for each element; it reads all sources before it writes.
+/// The sources are part of the parameters, because their number varies.
 struct CombineParameters {
-  static constexpr int64_t mostSources = 256; ///< a kernel's parameters are 4 KB at most
+  static constexpr int64_t mostSources = 256; ///< a kernel's parameters are limited to 4 KB
   int64_t first, step, count, runs;
   int64_t sourceCount, adds;
   const char *sources[mostSources];
 };
-/// Name, how, element, type in which terms and result cross. The operand: the result.
+/// Name, operation, element, type in which terms and result are exchanged. The operand: the result.
 #define XLC_COMBINES(KERNEL)                                                                                           \
   KERNEL(xlc_sum_f32, Sum, float, float)                                                                               \
   KERNEL(xlc_sum_f64, Sum, double, double)                                                                             \
@@ -120,7 +122,7 @@ struct CombineParameters {
   KERNEL(xlc_largest_f16, Largest, Half, Half)
 inline int64_t blocksToCombine(const CombineParameters &p) { return blocksFor(p.count * p.runs); }
 
-/// Elements in another type: from, to. A thread for each.
+/// Converts elements to another type: from, to. One thread for each.
 struct ConvertParameters {
   int64_t count;
 };
@@ -134,9 +136,9 @@ struct ConvertParameters {
   KERNEL(xlc_convert_f64_f32, double, float)
 inline int64_t blocksToConvert(const ConvertParameters &p) { return blocksFor(p.count); }
 
-/// What a condition adds to scores: condition (bytes, of these strides; a query's keys are adjacent), bias (f32, contiguous), which
-/// is 0 for a key that is seen, and else kForbiddenScore. So are keys behind their query if `causal`, and those that are `window` or more
-/// from it where that is not 0. A thread for each element.
+/// The values that a condition adds to scores: condition (bytes, with these strides; a query's keys are adjacent), bias
+/// (f32, contiguous), which is 0 for an unmasked key, and else kForbiddenScore. Keys after their query are also masked
+/// if `causal`, and keys at a distance of `window` or more if that is not 0. One thread for each element.
 struct ConditionParameters {
   int64_t batch, heads, queries, keys;
   int64_t ofBatch, ofHead, ofQuery;
@@ -144,8 +146,8 @@ struct ConditionParameters {
 
   int64_t count() const { return batch * heads * queries * keys; }
 };
-/// Beside it every score is nothing. A power of two: a kernel that takes powers of 2 scales scores by log2(e) in a fused multiplication and
-/// addition, and the difference from a row's largest must stay 0 where no key is seen.
+/// Large enough that every score is negligible beside it. A power of two: a kernel that uses powers of 2 scales scores
+/// by log2(e) in a fused multiply-add, and the difference from a row's maximum must stay 0 if all keys are masked.
 inline constexpr float kForbiddenScore = -0x1p100F;
 #define XLC_CONDITIONS(KERNEL) KERNEL(xlc_condition)
 inline int64_t blocksForCondition(const ConditionParameters &p) { return blocksFor(p.count()); }

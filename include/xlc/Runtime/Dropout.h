@@ -1,5 +1,5 @@
-// Which elements a Dropout keeps, and by how much it scales them: the definition that Import, the interpreter and the
-// runtime's attention share (docs/rationale/Random.md). No LLVM, no plan.
+// The elements that a Dropout keeps, and the factor that it scales them by: the definition shared by Import, the
+// interpreter and the runtime's attention (docs/rationale/Random.md). No LLVM, no plan.
 #ifndef XLC_RUNTIME_DROPOUT_H
 #define XLC_RUNTIME_DROPOUT_H
 
@@ -8,11 +8,11 @@
 
 namespace xlc::runtime {
 
-/// The lowest of the random words (Philox.h) that keep an element, 0 <= ratio < 1: those whose upper 31 bits are at least
-/// round(ratio 2^31). Example: 2^31 of a ratio of 0.5.
+/// The lowest random word (Philox.h) that keeps an element, 0 <= ratio < 1: words with upper 31 bits of at least
+/// round(ratio 2^31). Example: 2^31 for a ratio of 0.5.
 inline uint32_t firstKeptWord(double ratio) { return 2 * (uint32_t)std::llround(std::ldexp(ratio, 31)); }
 
-/// 1 / (1 - ratio) of a ratio that is a float32, as a fraction: 134217728 / 120795955 of 0.1.
+/// 1 / (1 - ratio) for a ratio that is a float32, as a fraction: 134217728 / 120795955 for 0.1.
 struct KeptScale {
   int64_t numerator, denominator;
 
@@ -26,8 +26,9 @@ struct KeptScale {
   double value() const { return (double)numerator / (double)denominator; }
 };
 
-/// What attention draws the masks of one head of a sample from: the number of the head's first score among the elements
-/// of the site, the key of the step, and the site's subsequence. Scores count from the first, row by row.
+/// The numbers from which attention draws the masks of one head of a sample: the number of the head's first score among
+/// the elements of the site, the key of the step, and the site's subsequence. Scores are numbered from the first, row
+/// by row.
 struct HeadDraws {
   int64_t first, key, subsequence;
 };

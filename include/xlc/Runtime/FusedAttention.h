@@ -1,5 +1,5 @@
-// Attention that a GPU's library does in one kernel, without the matrix of scores: which, and with how much memory beside its
-// operands. Compiler and runtime ask here.
+// Attention that a GPU library computes in one kernel, without the matrix of scores: the supported shapes, and the
+// memory in addition to the operands. Used by compiler and runtime.
 #ifndef XLC_RUNTIME_FUSEDATTENTION_H
 #define XLC_RUNTIME_FUSEDATTENTION_H
 
@@ -10,13 +10,15 @@
 
 namespace xlc::runtime {
 
-/// Bytes that addresses, strides and rows of q, k, v and what is made of them are multiples of.
+/// Required alignment in bytes of addresses, strides and rows of q, k, v and the results.
 constexpr int64_t kFusedAttentionAlignment = 16;
-/// Keys are a multiple of this: versions up to 9.15 of the library get the rest of a block wrong, backward.
+/// The number of keys must be a multiple of this: versions up to 9.15 of the library compute the remainder of a block
+/// incorrectly in backward.
 constexpr int64_t kFusedKeys = 128;
-/// Of one alone versions up to 9.26 make its keys' gradients NaN where it sees none (NVIDIA/cudnn-frontend issue 1072).
+/// With a single query, versions up to 9.26 give NaN for its keys' gradients if all of them are masked
+/// (NVIDIA/cudnn-frontend issue 1072).
 constexpr int64_t kFewestFusedQueries = 2;
-/// Features of a head: the most that all devices from 8.0 on have kernels for, forward and backward.
+/// Features of a head: the maximum for which all devices from 8.0 on have kernels, forward and backward.
 constexpr int64_t kMostFusedFeatures = 128;
 
 inline bool hasFusedStrides(const HeadStrides &strides, FloatType type) {
@@ -24,9 +26,10 @@ inline bool hasFusedStrides(const HeadStrides &strides, FloatType type) {
   return strides.batch % elements == 0 && strides.position % elements == 0 && strides.head % elements == 0;
 }
 
-/// Operands of sixteen bits; each query sees all keys, or those up to its own, which a window may cut off behind, one at least; or
-/// those that a condition leaves it, of all or of these. With it, a query that sees none attends to all alike; its `dout` is zero,
-/// so its scores may have no gradient (`added`). None that drops: the library draws other numbers, by the layout of its tiles.
+/// Supported: operands of sixteen bits, without dropout, because the library draws other numbers, by the layout of its
+/// tiles. Each query attends to all keys, or to those up to its own, of which a window may exclude earlier ones but
+/// keeps at least one. A condition may mask any of these. With a condition, a query whose keys are all masked attends
+/// to all uniformly; its `dout` is zero, so its scores may have no gradient (`added`).
 inline bool isFusedAttention(const AttentionShape &s) {
   int64_t elements = kFusedAttentionAlignment / bytesOf(s.type);
   bool hasSizes = s.keys % kFusedKeys == 0 && s.queries >= kFewestFusedQueries && s.d % elements == 0 &&
@@ -40,8 +43,9 @@ inline bool isFusedAttention(const AttentionShape &s) {
   return s.type != FloatType::F32 && s.ratio == 0 && hasSizes && hasMask && hasLayout && hasGradients;
 }
 
-/// The condition beside the scores of a call, once for what it is repeated over. Causality and the window are in it: if the library masked
-/// by itself, a query that sees no key would attend only to the keys up to its own, not to all.
+/// The condition of a call, in addition to its scores, without the dimensions over which it is broadcast. Includes
+/// causality and the window: if the library applied these, a query whose keys are all masked would attend only to the
+/// keys up to its own.
 inline ConditionParameters conditionOf(const AttentionShape &s) {
   bool isByQuery = s.bias.query || s.causal || s.window;
   return {s.bias.batch ? s.batch : 1,
@@ -55,9 +59,10 @@ inline ConditionParameters conditionOf(const AttentionShape &s) {
           s.window};
 }
 
-/// Workspace of a call, bytes from its begin. `stats`: log-sum-exps as float32, [batch, heads, queries]. Of backward: `dq`, what its
-/// blocks add up in float32, [batch, heads, queries, d], and `sums` of out * dout, as `stats`. `bias`: what the condition adds to
-/// scores, as float32, [1|batch, 1|heads, 1|queries, keys]. `scratch`: the rest is for what the library asks for beside these.
+/// Workspace of a call, in bytes from its start. `stats`: log-sum-exps as float32, [batch, heads, queries]. For
+/// backward: `dq`, accumulated by its blocks in float32, [batch, heads, queries, d], and `sums` of out * dout, as
+/// `stats`. `bias`: the values that the condition adds to scores, as float32, [1|batch, 1|heads, 1|queries, keys].
+/// `scratch`: the remainder, which the library requests in addition.
 struct FusedAttentionWorkspace {
   int64_t stats = 0, dq = 0, sums = 0, bias = 0, scratch = 0;
 
@@ -76,8 +81,9 @@ struct FusedAttentionWorkspace {
       bias = place(conditionOf(s).count() * bytesOf(FloatType::F32));
   }
 
-  /// Of all, with what versions 9.14, 9.19 and 9.28 ask for on chips of this capability (unittests/Cuda/FusedAttentionTest.cpp).
-  /// Heads that share keys have gradients of their own before these are summed; before 9.0 `dq` is added up elsewhere.
+  /// The total, with the requirements of versions 9.14, 9.19 and 9.28 on chips of this capability
+  /// (unittests/Cuda/FusedAttentionTest.cpp). Heads that share keys have separate gradients before these are summed;
+  /// before 9.0 `dq` is accumulated elsewhere.
   static int64_t bytes(const AttentionShape &s, int64_t capability) {
     constexpr int64_t least = 1 << 20, hopper = 90;
     int64_t scratch = least;

@@ -1,4 +1,5 @@
-// Convolutions that a GPU's library does in one call, all images and groups: which. Compiler and runtime ask here.
+// Convolutions that a GPU library computes in one call, for all images and groups: the supported shapes. Used by
+// compiler and runtime.
 #ifndef XLC_RUNTIME_FUSEDCONVOLUTION_H
 #define XLC_RUNTIME_FUSEDCONVOLUTION_H
 
@@ -10,14 +11,15 @@
 
 namespace xlc::runtime {
 
-/// Padding behind the last element, such that windows end where the convolution's do; none where the library would see others.
+/// Padding after the last element, such that windows end where the convolution's do; none if the library's windows
+/// would differ.
 inline std::optional<int64_t> padBehind(const WindowDim &d) {
   int64_t reach = (d.size - 1) * d.dilation + 1;
   int64_t pad = std::max<int64_t>(0, (d.out - 1) * d.stride + reach - d.in - d.pad);
   return (d.in + d.pad + pad - reach) / d.stride + 1 == d.out ? std::optional(pad) : std::nullopt;
 }
 
-/// Windows of one or two dimensions, in one of the library's ways to pad.
+/// Windows of one or two dimensions, with a padding that the library supports.
 inline bool isFusedConvolution(const ConvolutionShape &s) {
   const Windows windows(s.dims);
   const auto &[depth, rows, columns] = windows.dims;
@@ -25,9 +27,9 @@ inline bool isFusedConvolution(const ConvolutionShape &s) {
   return isPlane && padBehind(rows) && padBehind(columns);
 }
 
-/// Bytes that the library's engines of sixteen bits for tensor cores ask for: copies of x, w and y whose channels are neighbours, and as
-/// many as a multiple of eight; unittests/Cuda/FusedConvolutionTest.cpp. With less it has engines without tensor cores. `Number` holds
-/// what sizes multiply to.
+/// Bytes that the library's sixteen-bit engines for tensor cores require: copies of x, w and y with adjacent channels,
+/// padded to a multiple of eight; unittests/Cuda/FusedConvolutionTest.cpp. With less memory, only engines without
+/// tensor cores are available. `Number` must be able to represent the products of the sizes.
 template <class Number> Number fusedConvolutionBytes(const ConvolutionShape &s) {
   constexpr int64_t kChannels = 8, kRest = 2 << 20;
   auto padded = [](int64_t channels) { return (channels + kChannels - 1) / kChannels * kChannels; };

@@ -1,4 +1,5 @@
-// What a spec may ask for and a program takes: the same numbers, so that no plan is made that its program refuses.
+// Limits that hold for specs and for programs: the same numbers, so that a program never rejects the plan it was made
+// for.
 #ifndef XLC_RUNTIME_LIMITS_H
 #define XLC_RUNTIME_LIMITS_H
 
@@ -12,7 +13,7 @@ inline constexpr int64_t kMostRanks = 4096;
 /// Threads of one rank.
 inline constexpr int64_t kMostThreads = 1024;
 
-/// Steps skipped in a row, since gradients overflow: a run that learns nothing ends.
+/// Consecutive steps skipped because gradients overflow. A run that exceeds this makes no progress and ends.
 inline constexpr uint64_t kMostSkippedInRow = 50;
 
 } // namespace xlc::runtime

@@ -1,10 +1,10 @@
-// The metrics of an evaluation: their names, and of which sums over the rows they are made. One table for the spec, for
-// Import, which writes the sums behind the model, and for programs, which make the numbers of them. Counts are integers,
-// so that every layout has the same ones; the loss is a sum in float64.
+// The metrics of an evaluation: their names, and the sums over the rows that they are made of. One table for the spec,
+// for Import, which adds the sums to the model, and for programs, which compute the metrics from them. Counts are
+// integers, so that they are the same in every layout; the loss is a sum in float64.
 //
 //   loss, perplexity                 loss_sum, targets
 //   accuracy, topK                   top_1, top_K: targets whose class is among the K largest logits
-//   precision, recall, f1, matthews  true_positives, false_positives, false_negatives: of each class, of the largest logit
+//   precision, recall, f1, matthews  true_positives, false_positives, false_negatives: of each class, by largest logit
 #ifndef XLC_RUNTIME_METRICS_H
 #define XLC_RUNTIME_METRICS_H
 
@@ -21,9 +21,9 @@ enum class MetricSum : uint8_t { Loss, Top, Classes };
 
 struct MetricRow {
   MetricKind kind;
-  std::string_view name; ///< of Top: what stands before K
+  std::string_view name; ///< of Top: the part before K
   MetricSum sum;
-  bool isBestSmall; ///< the smallest value is the best
+  bool isBestSmall; ///< smaller values are better
 };
 inline constexpr MetricRow kMetrics[] = {
     {MetricKind::Loss, "loss", MetricSum::Loss, true},
@@ -36,18 +36,18 @@ inline constexpr MetricRow kMetrics[] = {
     {MetricKind::Matthews, "matthews", MetricSum::Classes, false},
 };
 
-/// How numbers of classes become one, as scikit-learn defines it: that of class 1 of two; their mean; that of the sums of
-/// all classes; their mean by how often each occurs.
+/// The combination of the values of all classes into one, as scikit-learn defines it: the value of class 1 of two;
+/// their mean; the value of the sums over all classes; the mean weighted by the frequency of each class.
 enum class MetricAverage : uint8_t { Binary, Macro, Micro, Weighted };
 inline constexpr std::string_view kAverages[] = {"binary", "macro", "micro", "weighted"};
 
-/// A metric that was asked for. `k`: how many of the largest logits count, 1 for accuracy; else 0.
+/// A requested metric. `k`: the number of largest logits that count, 1 for accuracy; otherwise 0.
 struct Metric {
   MetricKind kind;
   uint64_t k = 0;
 
   const MetricRow &row() const { return kMetrics[(unsigned)kind]; }
-  /// As the spec has it: "top5".
+  /// The name in the spec: "top5".
   std::string name() const {
     return std::string(row().name) + (kind == MetricKind::Top ? std::to_string(k) : std::string());
   }
@@ -69,10 +69,10 @@ inline std::optional<Metric> findMetric(std::string_view name) {
   return std::nullopt;
 }
 
-/// The most classes that are counted one by one.
+/// The maximum number of classes that are counted separately.
 inline constexpr int64_t kMostClasses = 1024;
 
-/// The names of the sums, as the results of a program that evaluates have them.
+/// The names of the sums among the results of a program that evaluates.
 inline constexpr std::string_view kLossSumResult = "loss_sum", kTargetsResult = "targets";
 inline std::string nameOfTop(uint64_t k) { return "top_" + std::to_string(k); }
 inline constexpr std::string_view kTruePositives = "true_positives", kFalsePositives = "false_positives",

@@ -1,5 +1,6 @@
-// Floats of sixteen bits: bfloat16, which is the upper half of a float, and IEEE binary16. To nearest, ties to even;
-// subnormal numbers and infinities stay, what is too large becomes infinite, a NaN stays one and becomes quiet.
+// Floats of sixteen bits: bfloat16, which is the upper half of a float, and IEEE binary16. Rounding is to nearest, ties
+// to even. Subnormal numbers and infinities are kept, numbers that are too large become infinite, and a NaN becomes a
+// quiet NaN.
 #ifndef XLC_RUNTIME_NARROW_H
 #define XLC_RUNTIME_NARROW_H
 
@@ -37,7 +38,7 @@ inline uint16_t toHalf(float value) {
   return sign | (magnitude + 0xfff + (magnitude >> 13 & 1)) >> 13;
 }
 
-/// How many draws of sixteen bits an element has of its random number: that of the parameter, then those of its states.
+/// The number of sixteen-bit draws per element in its random number: that of the parameter, then those of its states.
 inline constexpr unsigned kDraws = 3;
 /// Rounds every draw to nearest, halves away from zero.
 inline constexpr uint32_t kNearestBits = 0x80008000;
@@ -48,8 +49,9 @@ inline uint32_t drawOf(uint32_t bits, unsigned which) {
   return which == 0 ? low : which == 1 ? high : low ^ high ^ 0x8000;
 }
 
-/// One of the two neighbours of `value` that sixteen bits hold, so that its mean over all draws is `value`; of a half, which
-/// takes thirteen bits of the draw, to 2^-13 of its last place. The neighbour above the largest number is infinite.
+/// One of the two neighbours of `value` in sixteen bits, such that the mean over all draws is `value`; for a half,
+/// which uses thirteen bits of the draw, to 2^-13 of its last place. The neighbour above the largest number is
+/// infinite.
 inline float toBf16Neighbour(float value, uint32_t draw) {
   return value != value ? value : std::bit_cast<float>((std::bit_cast<uint32_t>(value) + draw) & 0xffff0000);
 }
@@ -59,7 +61,7 @@ inline float toHalfNeighbour(float value, uint32_t draw) { // where a float is s
   return value != value ? value : std::bit_cast<float>(bits) * 0x1p112F;
 }
 
-/// Such floats in memory, as types: they read as floats and are written by rounding one.
+/// These floats in memory, as types: reading gives a float, and writing rounds one.
 struct Bf16 {
   uint16_t bits;
   Bf16() = default;

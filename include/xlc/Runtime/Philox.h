@@ -1,11 +1,11 @@
-// Random bits that depend on what they are for, not on the rank that draws them or the moment: Philox 4x32-10 (Salmon
+// Random bits that depend on their purpose, not on the rank or the time at which they are drawn: Philox 4x32-10 (Salmon
 // et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011). The runtime, the interpreter and generated kernels
 // (graph.random_bits) draw the same bits by this definition; no LLVM, no plan.
 //
 //   element e, subsequence s   word e mod 4 of philox(counter = (e div 4 low, e div 4 high, s low, s high), key)
 //
-// A subsequence is cuRAND's word for an independent row of numbers under one key. Here a parameter has one: the hash of
-// its name; so has a site, a node of the model that draws: its number.
+// A subsequence is cuRAND's term for an independent sequence of numbers under one key. Each parameter has one: the hash
+// of its name. So has each site, a node of the model that draws random bits: its number.
 #ifndef XLC_RUNTIME_PHILOX_H
 #define XLC_RUNTIME_PHILOX_H
 
@@ -15,12 +15,12 @@
 
 namespace xlc::runtime {
 
-/// Constants of Philox 4x32: the multipliers of a round, and what is added to the key after one.
+/// Constants of Philox 4x32: the multipliers of a round, and the increments of the key after a round.
 inline constexpr uint32_t kPhiloxLeft = 0xD2511F53, kPhiloxRight = 0xCD9E8D57;
 inline constexpr uint32_t kPhiloxKeyLow = 0x9E3779B9, kPhiloxKeyHigh = 0xBB67AE85;
 inline constexpr int kPhiloxRounds = 10;
 
-/// The counters that follow each other in memory have four words each.
+/// The number of words of each counter in memory.
 inline constexpr int64_t kPhiloxWords = 4;
 
 /// Ten rounds on counter and key.
@@ -56,7 +56,7 @@ constexpr uint64_t keyOfStep(uint64_t seed, uint64_t step) {
   return bits[0] | (uint64_t)bits[1] << 32;
 }
 
-/// The subsequence of a site: a node of the model that draws, numbered from 0 in the order of the file.
+/// The subsequence of a site: a node of the model that draws random bits, numbered from 0 in the order of the file.
 inline constexpr uint64_t kSiteSpace = 0x64726177;
 constexpr uint64_t subsequenceOfSite(uint64_t site) { return kSiteSpace << 32 | site; }
 

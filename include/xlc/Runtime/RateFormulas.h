@@ -1,5 +1,5 @@
-// The formulas of learning rates, one for each type of RateSchedules.h: doubles, in the order in which transformers,
-// PyTorch and DeepSpeed write theirs, so that their closed formulas are met to the last bit.
+// The formulas of learning rates, one for each type of RateSchedules.h: doubles, evaluated in the order of
+// transformers, PyTorch and DeepSpeed, so that their closed formulas are reproduced to the last bit.
 //
 //   t   steps that were applied before this one: skipped steps (LossScale.h) do not count
 //   W   warmup: steps from `warmup_from` up to 1
@@ -17,7 +17,7 @@
 
 namespace xlc::runtime {
 
-/// What a formula reads: the schedule, the step t, and the group's rate with its part of min_lr.
+/// The inputs of a formula: the schedule, the step t, and the group's rate with its share of min_lr.
 struct RateStep {
   const RateSchedule &s;
   double t, lr, minLr;
@@ -33,12 +33,12 @@ inline double warm(const RateStep &at) {
   return from + (1 - from) * at.t / std::max(1.0, at.warmup());
 }
 
-/// A formula that is a factor behind the warm-up.
+/// A formula that is a factor after the warm-up.
 template <double (*factor)(const RateStep &)> double scaled(const RateStep &at) {
   return at.lr * (at.t < at.warmup() ? warm(at) : factor(at));
 }
 
-/// How much of the time behind the warm-up is over.
+/// The fraction of the time after the warm-up that has passed.
 inline double progress(const RateStep &at) { return (at.t - at.warmup()) / std::max(1.0, at.steps() - at.warmup()); }
 
 inline double constant(const RateStep &) { return 1; }
@@ -59,7 +59,7 @@ inline double cosineWithRestarts(const RateStep &at) {
   return std::max(0.0, 0.5 * (1 + std::cos(std::numbers::pi * std::fmod(at.s.get(ScheduleKey::Cycles) * over, 1))));
 }
 
-/// The range is of the first group: other groups have its factor.
+/// The range applies to the first group: other groups use the same factor.
 inline double polynomial(const RateStep &at) {
   double first = at.s.firstRate, last = at.s.get(ScheduleKey::MinLr);
   if (first == 0)
@@ -80,7 +80,7 @@ inline double decaying(RateCurve curve, double over) {
   return curve == RateCurve::OneMinusSqrt ? 1 - std::sqrt(over) : 1 - over;
 }
 
-/// Warm-up, stable, decay. The warm-up begins at m.
+/// Warm-up, stable, decay. The warm-up starts at m.
 inline double wsd(const RateStep &at) {
   double m = at.s.least(), decay = at.s.get(ScheduleKey::Decay), end = at.warmup() + (at.steps() - at.warmup() - decay);
   auto raised = [&](double factor) { return at.lr * std::max(0.0, factor * (1 - m) + m); };
@@ -102,7 +102,7 @@ inline double multistep(const RateStep &at) {
 
 inline double exponential(const RateStep &at) { return std::pow(at.s.get(ScheduleKey::Gamma), at.t); }
 
-/// PyTorch's CosineAnnealingWarmRestarts: a period is `multiplier` times the one before.
+/// PyTorch's CosineAnnealingWarmRestarts: each period is `multiplier` times the previous one.
 inline double warmRestarts(const RateStep &at) {
   double period = at.s.get(ScheduleKey::Period), multiplier = at.s.get(ScheduleKey::Multiplier), t = at.t;
   if (multiplier == 1)
@@ -123,7 +123,8 @@ inline double oneCycle(const RateStep &at) {
   return anneal(at.lr, end, (std::min(at.t, last) - peak) / (last - peak));
 }
 
-/// Of DeepSpeed: its scheduler begins at -1, so that the first two steps have one rate; its warm-ups take at least two.
+/// DeepSpeed's: its scheduler starts at -1, so that the first two steps have the same rate; its warm-ups take at least
+/// two steps.
 struct DeepSpeedStep {
   explicit DeepSpeedStep(const RateStep &at)
       : i(at.t - 1), warmup(std::max(2.0, at.warmup())), isLog(at.s.warmupCurve() == RateCurve::Log) {}

@@ -1,5 +1,5 @@
-// What a schedule of learning rates is made of: its keys, which the spec has below `lr_schedule` and the plan holds as
-// data, and the types that RateSchedules.h has rows of. No LLVM, no plan.
+// The parts of a schedule of learning rates: its keys, which the spec has below `lr_schedule` and the plan stores as
+// data, and the types, of which RateSchedules.h has the rows. No LLVM, no plan.
 #ifndef XLC_RUNTIME_RATESCHEDULE_H
 #define XLC_RUNTIME_RATESCHEDULE_H
 
@@ -91,20 +91,20 @@ enum class ScheduleType : uint8_t {
 
 struct ScheduleRow;
 
-/// One schedule: what the spec gives, the row having the defaults.
+/// One schedule: the values of the spec; the row has the defaults.
 struct RateSchedule {
   ScheduleType type = ScheduleType::Constant;
   std::array<std::optional<double>, kScheduleKeyCount> numbers{}; ///< by ScheduleKey
   std::optional<RateCurve> warmupShape, decayShape;
   std::vector<double> milestones; ///< steps, ascending
-  double firstRate = 0;           ///< of the first group, whose min_lr is
-  uint64_t begins = 0;            ///< t of the first step, where a verification begins later
+  double firstRate = 0;           ///< of the first group, to which min_lr refers
+  uint64_t begins = 0;            ///< t of the first step, if a verification starts later
 
   const ScheduleRow &row() const;
   std::optional<double> &operator[](ScheduleKey key) { return numbers[(size_t)key]; }
-  /// What is given, else the row's default; none where it has none.
+  /// The given value, else the row's default; none if it has none.
   std::optional<double> find(ScheduleKey key) const;
-  /// The same of what the row has, or what `setSteps` gave.
+  /// The same if the row has a value or `setSteps` set one.
   double get(ScheduleKey key) const { return find(key).value_or(0); }
   RateCurve warmupCurve() const;
   RateCurve decayCurve() const;
@@ -113,7 +113,7 @@ struct RateSchedule {
     double rate = get(ScheduleKey::MinLr);
     return rate == 0 ? 0 : rate / firstRate;
   }
-  /// T of a run, where the spec gives none.
+  /// T of a run, if the spec gives none.
   void setSteps(uint64_t ofRun) {
     if (!(*this)[ScheduleKey::Steps])
       (*this)[ScheduleKey::Steps] = (double)ofRun;

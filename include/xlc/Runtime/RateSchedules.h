@@ -1,6 +1,6 @@
-// How learning rates move from step to step: one row for each type of schedule. A row says which keys of `lr_schedule`
-// the type takes, with their defaults, and has its formula. The spec reads and prints the rows, the plan's check reads
-// them, programs, reports and the interpreter compute by them: no LLVM, no plan.
+// The learning rates as functions of the step: one row for each type of schedule. A row has the keys of `lr_schedule`
+// that the type accepts, with their defaults, and its formula. The spec reads and prints the rows, the plan's check
+// reads them, programs, reports and the interpreter compute with them: no LLVM, no plan.
 //
 // To add a type: its formula in RateFormulas.h, a case of ScheduleType, a row here, and the steps of its library in
 // unittests/Spec/make_rates.py.
@@ -13,14 +13,14 @@
 
 namespace xlc::runtime {
 
-/// A number that a type takes.
+/// A number of a type.
 struct TakenByRate {
   ScheduleKey key;
-  std::optional<double> otherwise = std::nullopt; ///< where the spec gives none; none: it is required, or the type says
+  std::optional<double> otherwise = std::nullopt; ///< the default; none: the number is required, or the type defines it
   bool isRequired = false;
 };
 
-/// A list of them, as long as the longest row.
+/// A list of these numbers, with the length of the longest row.
 struct TakenByRates {
   std::array<TakenByRate, 5> rows{};
   size_t count = 0;
@@ -37,7 +37,7 @@ struct ScheduleRow {
   std::string_view name;
   double (*rate)(const RateStep &); ///< of a group in a step
   TakenByRates takes;
-  std::string_view doc;                                       ///< the formula for people, and whose it is
+  std::string_view doc;                                       ///< the formula for human readers, and its source
   std::optional<RateCurve> warmupShape = {}, decayShape = {}; ///< defaults NOLINT
   bool takesMilestones = false;
 
@@ -166,7 +166,7 @@ inline RateCurve RateSchedule::decayCurve() const {
   return decayShape.value_or(row().decayShape.value_or(RateCurve::Linear));
 }
 
-/// The rate of a group whose own is `lr`, in the step before which `t` were applied.
+/// The rate of a group with base rate `lr`, in the step after `t` applied steps.
 inline double rateOf(const RateSchedule &schedule, double lr, uint64_t t) {
   double minLr = schedule.get(ScheduleKey::MinLr);
   if (minLr != 0)
@@ -174,8 +174,8 @@ inline double rateOf(const RateSchedule &schedule, double lr, uint64_t t) {
   return schedule.row().rate({schedule, (double)(schedule.begins + t), lr, minLr});
 }
 
-/// Of the first `steps` steps, one with the largest rate of the first group, from 0. Every type goes up to one peak and
-/// is nowhere above it later, so that only steps around its borders can have it.
+/// The step with the largest rate of the first group among the first `steps` steps, from 0. Every type rises to a
+/// single peak and never exceeds it later, so only steps near its boundaries are candidates.
 inline uint64_t findLargestRate(const RateSchedule &schedule, uint64_t steps) {
   double ends[] = {0, schedule.get(ScheduleKey::Warmup), std::max(2.0, schedule.get(ScheduleKey::Warmup)) + 1,
                    0.3 * schedule.get(ScheduleKey::Steps) - 1, (double)steps - 1};
@@ -188,8 +188,8 @@ inline uint64_t findLargestRate(const RateSchedule &schedule, uint64_t steps) {
   return largest;
 }
 
-/// As a verification runs it: over 1000 steps where the spec gives none, and from the first step on in which parameters
-/// move, since one with a rate of 0 shows nothing of its update.
+/// The schedule of a verification: over 1000 steps if the spec gives none, and starting with the first step in which
+/// parameters change, because a step with a rate of 0 does not test its update.
 inline RateSchedule scheduleOfVerification(RateSchedule schedule) {
   constexpr uint64_t steps = 1000, longestRest = 2; // DeepSpeed's logarithmic warm-ups
   schedule.setSteps(steps);

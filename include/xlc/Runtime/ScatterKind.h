@@ -1,4 +1,4 @@
-// What an element becomes where updates of a scatter name it, for runtime and device code (lib/Lower/Device), which is
+// The result of a scatter for an element with updates, for the runtime and for device code (lib/Lower/Device), which is
 // compiled without a standard library.
 #ifndef XLC_RUNTIME_SCATTERKIND_H
 #define XLC_RUNTIME_SCATTERKIND_H
@@ -10,11 +10,11 @@ namespace xlc::runtime {
 /// Numbers and names are those of graph.Scatter and of the plan (EmitTests).
 enum class ScatterKind : int64_t {
   Last, ///< the last update, in the order of the indices
-  Max,  ///< the largest of what was there and of all updates; a NaN is
+  Max,  ///< the largest of the previous value and all updates; NaN propagates
   Min,  ///< the smallest
 };
 
-/// Does to `there` what one more update does.
+/// Applies one more update to `there`.
 template <class Element> void putUpdate(ScatterKind kind, Element &there, Element update) {
   bool isBeyond = kind == ScatterKind::Max ? there < update : update < there;
   if (kind == ScatterKind::Last || isBeyond || update != update)

@@ -1,5 +1,5 @@
-// What outlives a step: the names of its numbers, and which elements of a parameter lie where. The compiler, the
-// interpreter and the runtime include it: no LLVM, no plan.
+// The data that outlives a step: the names of its numbers, and the layout of the elements of parameters. Used by the
+// compiler, the interpreter and the runtime: no LLVM, no plan.
 //
 //   whole     [rows, run, rest]      dimension `dim` is [outer, run]; rows = what is before it times outer
 //   piece     [rows, block, rest]    of index i: elements [i * block, (i + 1) * block) of each run; the tail may be
@@ -16,7 +16,7 @@ namespace xlc::runtime {
 
 /// Names of numbers of a rank (f32). The results of a step: the mean loss of its rows, and the norm of its gradient.
 inline constexpr std::string_view kLossResult = "loss", kNormResult = "norm";
-/// A counter: 1 where the step before was applied, and before the first, else 0.
+/// A counter: 1 if the previous step was applied, and before the first step; otherwise 0.
 inline constexpr std::string_view kAppliedCounter = "applied";
 /// The state of an optimizer that is an average of the parameters.
 inline constexpr std::string_view kAverageState = "ema";
@@ -44,7 +44,8 @@ struct PieceShape {
         visit(from, (row * run + first) * rest + (from - row * width), to - from);
     }
   }
-  /// The piece that holds element `at` of the whole, its place there, and how many follow it in both.
+  /// The piece with element `at` of the whole, the element's position there, and the number of elements that follow it
+  /// in both.
   struct Found {
     uint64_t index, inPiece, count;
   };
@@ -61,7 +62,8 @@ struct BucketMember {
   uint64_t index;
   PieceShape shape;
 
-  /// Calls visit(inBucket, inWhole, count) for the member's elements among [first, last) of the bucket, but no padding.
+  /// Calls visit(inBucket, inWhole, count) for the member's elements among [first, last) of the bucket, without
+  /// padding.
   template <class Visit> void forEachRun(uint64_t first, uint64_t last, Visit visit) const {
     first = std::max(first, begin), last = std::min(last, end);
     if (first < last)
@@ -71,22 +73,22 @@ struct BucketMember {
   }
 };
 
-/// The columns of a bucket's table of members, which says which element of which parameter an element of a rank's piece
-/// is. An element at `at` of the piece belongs to the last member whose Begin is not above it; with j = at - Begin it
-/// is element j + (j div Width) * Skip + Base of the whole parameter. A row of the table is one column for all members:
+/// The columns of a bucket's table of members, which maps elements of a rank's piece to elements of parameters. An
+/// element at `at` of the piece belongs to the last member whose Begin is not above it. With j = at - Begin it is
+/// element j + (j div Width) * Skip + Base of the whole parameter. A row of the table is one column for all members:
 /// [kMemberColumns, members] numbers of 64 bits.
 enum class MemberColumn : unsigned {
-  Begin,       ///< in the rank's piece of the bucket; below 0 where the member begins in a piece before
+  Begin,       ///< in the rank's piece of the bucket; negative if the member starts in an earlier piece
   Subsequence, ///< of the member's random bits (Philox.h)
-  Width,       ///< elements of the rank's piece that follow each other in the whole parameter
+  Width,       ///< consecutive elements of the rank's piece that are also consecutive in the whole parameter
   Skip,        ///< elements of the whole parameter between two such runs
   Base,        ///< of the piece's first element
 };
 inline constexpr int64_t kMemberColumns = 5;
 inline constexpr int64_t elementsOfMemberTable(int64_t members) { return kMemberColumns * members; }
 
-/// Writes the column entries of member `i` of `count`, in the bucket's order. `first`: the element of the bucket with
-/// which the rank's piece begins.
+/// Writes the column entries of member `i` of `count`, in the bucket's order. `first`: the element of the bucket at
+/// which the rank's piece starts.
 inline void putMember(const BucketMember &member, uint64_t subsequence, uint64_t first, uint64_t i, uint64_t count,
                       int64_t *table) {
   auto put = [&](MemberColumn column, uint64_t value) { table[(unsigned)column * count + i] = (int64_t)value; };

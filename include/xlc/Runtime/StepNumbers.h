@@ -1,12 +1,11 @@
-// The numbers of a step: what changes from step to step and is no tensor. One row each says its name, whose it is,
-// which type it has and where it is written; one pure function gives those that the host writes. The compiler places
-// them, the runtime writes them, the plan's checks and reports read the rows: no LLVM, no plan.
+// The numbers of a step: values that change from step to step and are not tensors. Each has a row with its name, its
+// owner, its type and its writer. One pure function computes those that the host writes. The compiler places them, the
+// runtime writes them, the plan's checks and reports read the rows: no LLVM, no plan.
 //
 //   of a group   an array of f32 for each optimizer group, in the order of the rows: element i is number i
 //   of a step    one number for all parameters, at a place of its own; a program has those that its kernels read
 //
-// To add one: a row here, its value in `valueOf`, and what reads it (`graph.step_number NAME`, or an optimizer's
-// formula).
+// To add one: a row here, its value in `valueOf`, and a reader (`graph.step_number NAME`, or an optimizer's formula).
 #ifndef XLC_RUNTIME_STEPNUMBERS_H
 #define XLC_RUNTIME_STEPNUMBERS_H
 
@@ -27,15 +26,15 @@ enum class StepNumber : uint8_t {
   GradientFactor, ///< on the gradients: count of targets, clipping, loss scale
   Correction1,    ///< 1 - beta1^t, t being the number of the step among those that are applied, from 1
   Correction2,    ///< sqrt(1 - beta2^t)
-  Applied,        ///< 1 where the step is applied, 0 where it is skipped
+  Applied,        ///< 1 if the step is applied, 0 if it is skipped
   AverageDecay,   ///< the factor on the average of the parameters; 0 up to and including step averageStart
-  LossScale,      ///< the factor on the loss, where the spec has one
+  LossScale,      ///< the factor on the loss, if the spec has one
   RandomKey,      ///< of all random bits of the step (Philox.h)
 };
 
-/// Whose a number is.
+/// The owner of a number.
 enum class NumberOf : uint8_t { Group, Step };
-/// What writes it: the host as the step begins, or the kernel of @scalars when norm and count are known.
+/// The writer: the host at the start of the step, or the kernel of @scalars once norm and count are available.
 enum class WrittenBy : uint8_t { Host, Scalars };
 enum class NumberType : uint8_t { F32, I64 };
 
@@ -61,7 +60,7 @@ inline constexpr StepNumberRow kStepNumbers[] = {
 
 constexpr const StepNumberRow &rowOf(StepNumber number) { return kStepNumbers[(unsigned)number]; }
 
-/// The number of a name; none where no row has it.
+/// The number with this name; none if there is no such row.
 constexpr std::optional<StepNumber> findStepNumber(std::string_view name) {
   for (const StepNumberRow &row : kStepNumbers)
     if (row.name == name)
@@ -71,7 +70,7 @@ constexpr std::optional<StepNumber> findStepNumber(std::string_view name) {
 
 constexpr uint64_t bytesOf(NumberType type) { return type == NumberType::F32 ? 4 : 8; }
 
-/// How many numbers a group has.
+/// The number of numbers of a group.
 inline constexpr int64_t kGroupNumbers = [] {
   int64_t count = 0;
   for (const StepNumberRow &row : kStepNumbers)
@@ -79,7 +78,7 @@ inline constexpr int64_t kGroupNumbers = [] {
   return count;
 }();
 
-/// A group's number in its array of f32: its element, and its byte.
+/// The position of a number in its group's array of f32: its element, and its byte.
 constexpr int64_t indexInGroup(StepNumber number) { return (int64_t)number; }
 constexpr uint64_t offsetInGroup(StepNumber number) {
   return (uint64_t)indexInGroup(number) * bytesOf(NumberType::F32);
@@ -103,27 +102,27 @@ static_assert(
     }(),
     "rows stand in the order of the enum, those of a group first, and a group's are f32");
 
-/// What the numbers of a group are made from.
+/// The inputs of the numbers of a group.
 struct GroupRates {
   double learningRate = 0;     ///< before the schedule
-  double beta1 = 0, beta2 = 0; ///< 0 where the rule has none: its corrections are 1
-  double averageDecay = 0;     ///< of the average of the parameters, where there is one
-  uint64_t averageStart = 0;   ///< the last step in which the average is the parameters
+  double beta1 = 0, beta2 = 0; ///< 0 if the rule has none: its corrections are 1
+  double averageDecay = 0;     ///< of the average of the parameters, if there is one
+  uint64_t averageStart = 0;   ///< the last step in which the average equals the parameters
 };
 
-/// What a step is to the numbers.
+/// The properties of a step that the numbers depend on.
 struct StepClock {
   uint64_t step = 1;     ///< from 1
   uint64_t applied = 1;  ///< the number of the step among those that are applied, if it is
   uint64_t seed = 0;     ///< of the run
   double rateFactor = 1; ///< on all learning rates
   double lossScale = 1;
-  const RateSchedule *schedule = nullptr; ///< of learning rates; null: they stay
+  const RateSchedule *schedule = nullptr; ///< of learning rates; null: constant
 };
 
 using StepValue = std::variant<double, int64_t>;
 
-/// A number that the host writes; `group` counts for a group's alone.
+/// A number that the host writes. `group` is used only for numbers of a group.
 inline StepValue valueOf(StepNumber number, const GroupRates &group, const StepClock &clock) {
   auto t = (double)clock.applied;
   switch (number) {

@@ -1,5 +1,5 @@
-// The windows of convolutions and pools: which elements of a plane each of them shows. One, two and three spatial dimensions
-// are three, the leading ones of size 1. Device code includes this: no standard library.
+// The windows of convolutions and pools: the elements of a plane in each window. One or two spatial dimensions are
+// extended to three with leading dimensions of size 1. Included in device code: no standard library.
 #ifndef XLC_RUNTIME_WINDOWS_H
 #define XLC_RUNTIME_WINDOWS_H
 
@@ -7,8 +7,8 @@
 
 namespace xlc::runtime {
 
-/// Windows along one spatial dimension: output o and window position k meet element o * stride + k * dilation - pad of
-/// `in` elements, where that exists.
+/// Windows along one spatial dimension: output o and window position k use element o * stride + k * dilation - pad of
+/// `in` elements, if it exists.
 struct WindowDim {
   int64_t in, out, size, stride, dilation, pad;
 };
@@ -28,7 +28,7 @@ struct Windows {
     }
   }
 
-  /// Whether they are of one element each, and show the plane as it lies.
+  /// Whether all windows have one element, and together are the plane itself.
   bool arePlane() const {
     bool are = size == 1;
     for (const WindowDim &dim : dims)
@@ -37,20 +37,20 @@ struct Windows {
   }
 };
 
-/// Where window position `k` of output `o` stands, or -1.
+/// The input at window position `k` of output `o`, or -1.
 inline int64_t findInput(const WindowDim &dim, int64_t o, int64_t k) {
   int64_t i = o * dim.stride + k * dim.dilation - dim.pad;
   return i >= 0 && i < dim.in ? i : -1;
 }
 
-/// The output whose window position `k` stands at input `i`, or -1; it falls as k rises.
+/// The output whose window position `k` is at input `i`, or -1; it decreases as k increases.
 inline int64_t findOutput(const WindowDim &dim, int64_t i, int64_t k) {
   int64_t shifted = i + dim.pad - k * dim.dilation;
   return shifted >= 0 && shifted % dim.stride == 0 && shifted / dim.stride < dim.out ? shifted / dim.stride : -1;
 }
 
-/// The element of plane `x` that is the largest of the window at output (o0, o1, o2): the first one in row-major order that
-/// no later one exceeds; a NaN exceeds everything.
+/// The largest element of plane `x` in the window at output (o0, o1, o2): the first in row-major order that no later
+/// element exceeds; a NaN exceeds all other values.
 template <class Plane> int64_t findLargest(const Windows &w, Plane x, int64_t o0, int64_t o1, int64_t o2) {
   const auto &[d0, d1, d2] = w.dims;
   int64_t largest = -1;

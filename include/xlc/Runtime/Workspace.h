@@ -1,4 +1,4 @@
-// Scratch bytes that the library calls of the CPU need, read by the compiler's target so that the plan holds them.
+// Scratch bytes of the CPU's library calls. The compiler's target reads them, so that the plan contains them.
 #ifndef XLC_RUNTIME_WORKSPACE_H
 #define XLC_RUNTIME_WORKSPACE_H
 
@@ -8,7 +8,7 @@
 
 namespace xlc::runtime {
 
-/// Bytes of workspace a call needs with `threads` threads, a multiple of 64 (0 where it needs none).
+/// Bytes of workspace of a call with `threads` threads, a multiple of 64 (0 if it uses none).
 int64_t contractWorkspace(const ContractShape &shape, int threads);
 int64_t attentionWorkspace(const AttentionShape &shape, int threads);
 int64_t convolutionWorkspace(const ConvolutionShape &shape, int threads);
