@@ -15,7 +15,7 @@ namespace xlc {
 #include "xlc/Differentiate/Passes.h.inc"
 
 namespace graph {
-/// Module attribute that the update is made from, beside `graph.groups`: the clipping norm (absent: none).
+/// Module attribute from which, with `graph.groups`, the update is made: the clipping norm (absent: none).
 inline constexpr llvm::StringLiteral kClipNorm = "graph.clip_norm";
 } // namespace graph
 

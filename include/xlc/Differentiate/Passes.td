@@ -7,10 +7,10 @@ include "mlir/Pass/PassBase.td"
 def DifferentiatePass : Pass<"xlc-differentiate", "::mlir::ModuleOp"> {
   let summary = "turns @forward into @micro_batch: forward, then backward by one rule per op";
   let description = [{
-    Backward is seeded with 1 / nominal count, so that the contributions of all micro-batches and ranks add up to
-    the gradient of the mean over the nominal number of targets. Contributions to a parameter are one result per unit
-    that uses it; those of one name add up. Every op gets a role: F, or I where another unit's backward
-    needs it, or W.
+    Backward is seeded with 1 / nominal count, so that the contributions of all micro-batches and ranks sum to the
+    gradient of the mean over the nominal number of targets. Contributions to a parameter are one result per unit that
+    uses it; those with the same name are added. Every op is assigned a role: F, or I if another unit's backward uses
+    it, or W.
 
         func.func @forward(%w: tensor<3x4xf32> {graph.param = "w"}, %x: tensor<2x3xf32> {graph.input = "x"})
             -> (tensor<f32>, tensor<i64>) {
@@ -40,8 +40,8 @@ def AppendUpdatePass : Pass<"xlc-append-update", "::mlir::ModuleOp"> {
         func.func @scalars(%sum, %count, %sum_squares, %applied_before) -> (%loss, %norm, %scale, %applied)
         func.func @update(%params..., %grads..., %states..., %scalars_of_group...) -> (%params..., %states...)
 
-    A step is applied where its loss and its norm are finite and the one before was applied. Where it is not, @update gives
-    parameters and states as they are.
+    A step is applied if its loss and its norm are finite and the previous step was applied. Otherwise @update returns
+    parameters and states unchanged.
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect", "::mlir::func::FuncDialect"];
 }

@@ -1,13 +1,14 @@
-// A number, and how far single precision may be from it: the element with which compiled kernels are judged.
+// A number, and a bound of its error in single precision: the element type with which compiled kernels are verified.
 //
-// The rules of the interpreter are templates over their elements. Run on elements of this type they compute, op by op,
-// the value in double precision and a bound of what a kernel that computes the same ops in floats may lose, in whatever
-// order it sums: a sum of n terms loses at most (n - 1) u times the sum of their magnitudes, u = 2^-24, to first order.
-// So a sum keeps count of its terms, and `error()` is what became of them so far. A function loses the stated ulps, and
-// what its argument's error makes of its value. Functions and products of the same kernel are compared with nothing
-// else: there is no table of tolerances.
+// The rules of the interpreter are templates over their elements. With elements of this type they compute, op by op,
+// the value in double precision and a bound of the error of a kernel that computes the same ops in floats, for all
+// orders of summation: a sum of n terms loses at most (n - 1) u times the sum of their magnitudes, u = 2^-24, to first
+// order. A sum therefore counts its terms, and `error()` is the bound for its terms so far. A function loses the stated
+// ulps, plus the effect of its argument's error on its value. Functions and products of the same kernel are compared
+// with no other data: there is no table of tolerances.
 //
-// Where a comparison could fall out either way within the bounds, the value's way is taken and counted.
+// If a comparison could have either result within the bounds, the result for the value is used, and the comparison is
+// counted.
 #ifndef XLC_INTERPRET_BOUNDED_H
 #define XLC_INTERPRET_BOUNDED_H
 
@@ -17,9 +18,9 @@ namespace xlc::interpret {
 
 class Bounded {
 public:
-  /// Half an ulp of 1 in single precision, with room for rounding in the bound itself.
+  /// Half an ulp of 1 in single precision, with a margin for rounding in the bound itself.
   static constexpr double kUnit = 1.0001 / (1 << 24);
-  /// What lies below the smallest normal float may be taken for zero.
+  /// Values below the smallest normal float may be flushed to zero.
   static constexpr double kTiny = 1.2e-38;
 
   Bounded() = default;
@@ -28,18 +29,18 @@ public:
   Bounded(double value, double error) : value(value), own(error), magnitude(std::abs(value)) {}
 
   double get() const { return value; }
-  /// At most this far is a float that was computed by the same ops.
+  /// The maximum distance of a float that was computed by the same ops.
   double error() const {
-    if (terms == 2) // one rounding, of the sum itself: a difference of equals is exact
+    if (terms == 2) // one rounding, of the sum itself: a difference of equal values is exact
       return own + kUnit * (std::abs(value) + own);
     return terms > 1 ? own + (terms - 1) * kUnit * magnitude : own;
   }
-  /// The result of one more operation whose arguments' errors made `error` of it.
+  /// The result of one more operation, where `error` follows from the errors of its arguments.
   static Bounded rounded(double value, double error, double ulps = 1) {
     double more = std::isfinite(value) ? ulps * kUnit * (std::abs(value) + error) : 0;
     return Bounded(value, std::isfinite(value) ? error + more + tiny(std::abs(value)) : 0);
   }
-  /// A sum of `count` products whose values sum to `value` and whose magnitudes to `magnitude`.
+  /// A sum of `count` products; the sum of their values is `value`, that of their magnitudes `magnitude`.
   static Bounded sumOfProducts(double value, double magnitude, double error, double count) {
     Bounded sum(value, error + kUnit * magnitude + count * tiny(magnitude));
     sum.magnitude = magnitude, sum.terms = count;
@@ -50,7 +51,7 @@ public:
     Bounded sum(a.value + b.value, a.own + b.own);
     if (!std::isfinite(sum.value))
       return Bounded(sum.value);
-    if (a.isZero() || b.isZero()) // adding nothing rounds nothing
+    if (a.isZero() || b.isZero()) // adding zero is exact
       return b.isZero() ? a : b;
     sum.magnitude = a.magnitude + b.magnitude, sum.terms = a.terms + b.terms;
     return sum;
@@ -72,11 +73,11 @@ public:
   friend bool operator>(Bounded a, Bounded b) { return b < a; }
   friend bool operator>=(Bounded a, Bounded b) { return b <= a; }
 
-  /// Comparisons of this thread that could have fallen out either way, since it began.
+  /// The number of comparisons of this thread that could have had either result, since it started.
   static int64_t &openDecisions();
 
 private:
-  /// What is lost beside ulps where numbers are so small.
+  /// The additional error of numbers this small.
   static double tiny(double magnitude) { return magnitude != 0 && magnitude < 1e-30 ? kTiny : 0; }
   bool isZero() const { return value == 0 && own == 0 && terms == 1; }
   static void decide(Bounded a, Bounded b) {
@@ -86,7 +87,7 @@ private:
   }
 
   double value = 0;
-  double own = 0;       ///< but for the sum that this is
+  double own = 0;       ///< error without that of the sum itself
   double magnitude = 0; ///< of the terms of the sum
   double terms = 1;
 };
@@ -120,8 +121,8 @@ template <> int64_t toInteger<Bounded>(Bounded value);
 template <> inline bool isUndefined<Bounded>(Bounded value) { return std::isnan(value.get()); }
 template <> inline Bounded lowest<Bounded>() { return Bounded(-std::numeric_limits<double>::infinity()); }
 template <> inline Bounded highest<Bounded>() { return Bounded(std::numeric_limits<double>::infinity()); }
-/// The one of two that is further in a direction: nothing is decided where they are closer than their errors, the
-/// result is as far off as the worse of the two.
+/// The one of two values that is selected by a comparison. If they are closer than their errors, the comparison is not
+/// counted as open; the error of the result is the larger of the two.
 inline Bounded chosen(Bounded a, Bounded b, double value) {
   if (std::abs(a.get() - b.get()) > a.error() + b.error())
     return a.get() == value ? a : b;
@@ -134,9 +135,9 @@ template <> inline Bounded toSingle<Bounded>(Bounded x) {
   return double(float(x.get())) == x.get() ? x : Bounded::rounded(x.get(), x.error());
 }
 
-/// The middle of what a float within the bounds may become, and how far it is from there.
+/// The middle of the range of results for floats within the bounds, and its distance from the ends.
 template <> Bounded toNarrow<Bounded>(Bounded x, Narrow to);
-/// Any draw: who looks at memory does not know which the runtime drew.
+/// For any draw: code that only inspects memory does not have the draw of the runtime.
 template <> Bounded toNeighbour<Bounded>(Bounded x, Narrow to, uint32_t draw);
 
 /// Squares are summed in double precision: only the result is rounded.
@@ -152,7 +153,7 @@ private:
   double sum = 0, error = 0;
 };
 
-/// The kernels' functions, and what they may lose (lib/Lower/ApproximateMath.cpp, the C library).
+/// The kernels' functions, and their error bounds (lib/Lower/ApproximateMath.cpp, the C library).
 template <> class Functions<Bounded> {
 public:
   explicit Functions(uint64_t) {}

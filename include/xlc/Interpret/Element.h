@@ -1,11 +1,10 @@
-// What the reference interpreter computes with: double, float, or elements of GF(2^61 - 1).
+// The element types of the reference interpreter: double, float, or elements of GF(2^61 - 1).
 //
-// Floating point cannot tell a lost gradient from rounding; the field can, because there sums
-// and products are exact whatever their order. Two elements stand outside the field: `absent`
-// (minus infinity: exp of it is 0, max ignores it) and `undefined` (no inverse, not a number).
-// Functions that a field does not have (exp, sqrt, ...) are fixed pseudo-random functions of
-// the element: programs that compute the same thing apply them to the same elements.
-// Rules are templates over the element type and use only what is declared here.
+// Floating point cannot distinguish a lost gradient from rounding. The field can, because its sums and products are
+// exact in every order. Two elements are outside the field: `absent` (minus infinity: exp of it is 0, max ignores it)
+// and `undefined` (no inverse, not a number). Functions that a field does not have (exp, sqrt, ...) are fixed
+// pseudo-random functions of the element: equivalent programs apply them to the same elements. Rules are templates over
+// the element type and use only the declarations in this file.
 #ifndef XLC_INTERPRET_ELEMENT_H
 #define XLC_INTERPRET_ELEMENT_H
 
@@ -37,7 +36,7 @@ public:
   bool isElement() const { return value < kPrime; }
   /// The representative in [0, 2^61 - 1).
   uint64_t representative() const { return value; }
-  /// The representative in [-(p-1)/2, (p-1)/2], by which elements are ordered.
+  /// The representative in [-(p-1)/2, (p-1)/2], which defines the order of elements.
   int64_t toSigned() const { return value > kPrime / 2 ? int64_t(value) - int64_t(kPrime) : int64_t(value); }
   /// 1/x; undefined for 0.
   Field inverse() const;
@@ -67,15 +66,15 @@ public:
 
 private:
   explicit constexpr Field(uint64_t value) : value(value) {}
-  /// Of less than twice the prime.
+  /// For values of less than twice the prime.
   static Field folded(uint64_t value) { return Field(value >= kPrime ? value - kPrime : value); }
-  /// Where one of two is outside the field.
+  /// For operands of which at least one is outside the field.
   static Field plus(Field a, Field b), minus(Field a, Field b), times(Field a, Field b);
 
   uint64_t value = 0;
 };
 
-/// What many numbers are divided by: in the field its inverse, which is found once.
+/// A divisor of many numbers: in the field its inverse, which is computed once.
 template <class E> class Divisor {
 public:
   explicit Divisor(E value) : value(value) {}
@@ -95,15 +94,14 @@ private:
   Field value, inverse;
 };
 
-/// a[i] = a[i] / b[i]; in the field with one inverse for many.
+/// a[i] = a[i] / b[i]; in the field with one inverse for many elements.
 template <class E> void divideEach(E *a, const E *b, size_t count) {
   for (size_t i = 0; i < count; ++i)
     a[i] = a[i] / b[i];
 }
 template <> void divideEach<Field>(Field *a, const Field *b, size_t count);
 
-/// Conversions between numbers and elements; `toInteger` truncates, in the field it takes the
-/// signed representative.
+/// Conversions between numbers and elements; `toInteger` truncates, and in the field uses the signed representative.
 template <class E> E fromDouble(double value) { return E(value); }
 template <> inline Field fromDouble<Field>(double value) { return Field::ofDouble(value); }
 template <class E> E fromInteger(int64_t value) { return E(value); }
@@ -111,25 +109,26 @@ template <> inline Field fromInteger<Field>(int64_t value) { return Field::ofInt
 template <class E> int64_t toInteger(E value) { return int64_t(value); }
 template <> inline int64_t toInteger<Field>(Field value) { return value.toSigned(); }
 
-/// What remains of an element where the program makes a float of it: every arithmetic computes as precisely as it can.
+/// The element after the program converts it to a float. By default it is unchanged: each arithmetic keeps its full
+/// precision.
 template <class E> E toSingle(E value) { return value; }
 
-/// Where the program keeps sixteen bits of a float: to nearest, ties to even.
+/// Sixteen-bit types in which the program stores floats: to nearest, ties to even.
 enum class Narrow { BF16, F16 };
 template <class E> E toNarrow(E value, Narrow) { return value; }
 template <> float toNarrow<float>(float value, Narrow to);
-/// One of the two neighbours that sixteen bits hold, by sixteen random bits.
+/// One of the two neighbours in sixteen bits, selected by sixteen random bits.
 template <class E> E toNeighbour(E value, Narrow, uint32_t) { return value; }
 template <> float toNeighbour<float>(float value, Narrow to, uint32_t draw);
 class Bounded;
-/// Whether an arithmetic is that of floats, or bounds it; the others tell what a program means, not what it loses.
+/// Whether an arithmetic is that of floats, or bounds it. The others define the meaning of a program, not its rounding.
 template <class E> constexpr bool kRounds = std::is_same_v<E, float> || std::is_same_v<E, Bounded>;
 
 /// Not a number, or undefined.
 template <class E> bool isUndefined(E value) { return value != value; }
 template <> inline bool isUndefined<Field>(Field value) { return value.isUndefined(); }
 
-/// What max and min of nothing are.
+/// The max of no elements; `highest` is the min.
 template <class E> E lowest() { return -std::numeric_limits<E>::infinity(); }
 template <> inline Field lowest<Field>() { return Field::absent(); }
 template <> inline int64_t lowest<int64_t>() { return std::numeric_limits<int64_t>::min(); }
@@ -138,11 +137,11 @@ template <class E> E highest() { return std::numeric_limits<E>::infinity(); }
 template <> inline Field highest<Field>() { return Field::ofUnsigned(Field::kPrime / 2); }
 template <> inline int64_t highest<int64_t>() { return std::numeric_limits<int64_t>::max(); }
 
-/// The larger or smaller of two; one that is undefined stays.
+/// The larger or smaller of two; undefined operands propagate.
 template <class E> E larger(E a, E b) { return isUndefined(a) || a > b ? a : b; }
 template <class E> E smaller(E a, E b) { return isUndefined(a) || a < b ? a : b; }
 
-/// Sums of products; in the field reduced only when the 128 bits would run over.
+/// Sums of products; in the field they are reduced only before the 128 bits would overflow.
 template <class E> class ProductSum {
 public:
   void add(E a, E b) { sum += a * b; }
@@ -169,7 +168,7 @@ private:
   Field special;
 };
 
-/// Sums of squares; of floats in double precision.
+/// Sums of squares; for floats in double precision.
 template <class E> class SquareSum {
 public:
   void add(E x) { sum.add(x, x); }
@@ -191,7 +190,7 @@ uint64_t hashOf(llvm::StringRef name, uint64_t seed, uint64_t number);
 uint64_t keyOf(llvm::StringRef name, uint64_t seed);
 inline uint64_t hashOf(uint64_t key, uint64_t number) { return mix(key ^ mix(number + 0x9e3779b97f4a7c15u)); }
 
-/// The functions that are not sums, products and quotients.
+/// The functions other than sums, products and quotients.
 template <class E> class Functions {
 public:
   explicit Functions(uint64_t) {}
@@ -227,8 +226,8 @@ private:
   uint64_t ofExp, ofLog, ofSqrt, ofTanh, ofErf, ofSin, ofCos, ofAtan, ofFloor, ofPow, ofBase; ///< keys
 };
 
-/// As a person reads it: reals with six digits; field elements by their signed representative,
-/// `-inf` when absent, `nan` when undefined.
+/// In human-readable form: reals with six digits; field elements by their signed representative, `-inf` when absent,
+/// `nan` when undefined.
 std::string toString(double value);
 std::string toString(Field value);
 std::string toString(int64_t value);

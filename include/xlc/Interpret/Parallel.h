@@ -1,4 +1,4 @@
-// Work that all cores share. What is done does not depend on how many they are.
+// Work that is shared by all cores. Results do not depend on their number.
 #ifndef XLC_INTERPRET_PARALLEL_H
 #define XLC_INTERPRET_PARALLEL_H
 
@@ -10,7 +10,7 @@
 
 namespace xlc::interpret {
 
-/// Calls work(i) for i in [0, count), on all cores where `isLarge`.
+/// Calls work(i) for i in [0, count), on all cores if `isLarge`.
 template <class Work> void forEachInParallel(int64_t count, bool isLarge, Work work) {
   int64_t threads = isLarge ? std::min<int64_t>(std::max(1u, std::thread::hardware_concurrency()), count) : 1;
   std::atomic<int64_t> next{0};
@@ -26,7 +26,7 @@ template <class Work> void forEachInParallel(int64_t count, bool isLarge, Work w
     other.join();
 }
 
-/// Calls work(first, count) for pieces of [0, elements), on all cores where they are many.
+/// Calls work(first, count) for pieces of [0, elements), on all cores if there are many elements.
 template <class Work> void forEachPiece(int64_t elements, Work work) {
   constexpr int64_t piece = 1 << 16, many = 1 << 20;
   forEachInParallel((elements + piece - 1) / piece, elements >= many,

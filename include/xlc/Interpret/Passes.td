@@ -7,10 +7,9 @@ include "mlir/Pass/PassBase.td"
 def InterpretPass : Pass<"xlc-interpret", "::mlir::ModuleOp"> {
   let summary = "evaluates functions and prints their results";
   let description = [{
-    Evaluates every public function, or `function`, and prints each result as a comment
-    line on the standard output. An argument gets random elements that depend on the seed and its
-    name (`graph.param`, `graph.input` or `argN`) alone; integers lie below its `graph.limit`
-    (2 without). The program is not changed.
+    Evaluates every public function, or `function`, and prints each result as a comment line on the standard output. An
+    argument has random elements that depend only on the seed and its name (`graph.param`, `graph.input` or `argN`);
+    integers are below its `graph.limit` (2 without). The program is not changed.
 
     A result with the attribute `graph.expect` is compared with that constant: floating point
     within 1e-6 (f64) or 1e-4 (f32) of the larger one or of 1, the field exactly.
@@ -34,11 +33,11 @@ def InterpretPass : Pass<"xlc-interpret", "::mlir::ModuleOp"> {
 def VerifyAgainstPass : Pass<"xlc-verify-against", "::mlir::ModuleOp"> {
   let summary = "runs a partitioned program on simulated ranks against the unpartitioned one";
   let description = [{
-    The module holds a `sched.timeline` or an `exec.program`; `reference` names a file with the module after
-    Differentiate (without: this module has @micro_batch, @scalars and @update itself). Both run `steps` steps from
-    the same random parameters on the same random rows. Loss, norm, parameters and optimizer states of every
-    rank are compared after every step; a difference is an error. What was compared is printed as a
-    comment on the standard output. `orders` runs an `exec.program` again in as many random orders of its streams.
+    The module contains a `sched.timeline` or an `exec.program`; `reference` names a file with the module after
+    Differentiate (without: this module also has @micro_batch, @scalars and @update). Both run `steps` steps from the
+    same random parameters on the same random rows. Loss, norm, parameters and optimizer states of every rank are
+    compared after every step; a difference is an error. The compared values are printed as a comment on the standard
+    output. `orders` runs an `exec.program` again in this number of random orders of its streams.
   }];
   let options = [
     Option<"arithmetic", "arithmetic", "std::string", "\"field\"", "f64, f32 or field">,
@@ -53,8 +52,8 @@ def VerifyAgainstPass : Pass<"xlc-verify-against", "::mlir::ModuleOp"> {
 def ReplayPass : Pass<"xlc-replay", "::mlir::ModuleOp"> {
   let summary = "runs the unpartitioned program in float64 on given numbers";
   let description = [{
-    The module is one after Differentiate, of float32. `data` is a folder with a file for each parameter and each input,
-    under its name: elements as float64 or int64, one after the other, of inputs the rows of all steps. Loss and
+    The module must be one after Differentiate, with types of float32. `data` is a folder with a file for each parameter
+    and each input, with its name: elements as float64 or int64, contiguous; for inputs the rows of all steps. Loss and
     gradient norm of each step are printed as comments on the standard output:
 
         // step 1 loss 2.3025850929940455e+00 norm 1.0e+00

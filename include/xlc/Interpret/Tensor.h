@@ -1,8 +1,8 @@
 // Tensors of the reference interpreter: a shape and its elements in row-major order.
 //
-// Every op that only moves elements (broadcast, transpose, slice, reduce, ...) is a walk over
-// the positions of one shape with a stride per dimension into each tensor concerned, so there
-// is one loop, `forEachPosition`, and the ops differ in the strides that they give it.
+// Every op that only moves elements (broadcast, transpose, slice, reduce, ...) is a walk over the positions of one
+// shape with a stride per dimension into each tensor concerned. There is one loop, `forEachPosition`, and the ops
+// differ only in their strides.
 #ifndef XLC_INTERPRET_TENSOR_H
 #define XLC_INTERPRET_TENSOR_H
 
@@ -32,10 +32,10 @@ template <class T> struct Tensor {
   explicit Tensor(llvm::ArrayRef<int64_t> shape, T value = T()) : shape(shape), elements(countOf(shape), value) {}
 };
 
-/// Integers and booleans stay integers in every arithmetic.
+/// Integers and booleans are integers in every arithmetic.
 using Integers = Tensor<int64_t>;
 
-/// What an SSA value of the program holds.
+/// The content of an SSA value of the program.
 template <class E> using Datum = std::variant<Tensor<E>, Integers>;
 
 /// a += b, element by element.
@@ -66,7 +66,7 @@ void forEachPosition(llvm::ArrayRef<int64_t> shape, const std::array<Shape, N> &
     visit(first);
     return;
   }
-  int64_t inner = shape.back(), left = countOf(shape); // dimensions but the last are stepped rarely
+  int64_t inner = shape.back(), left = countOf(shape); // outer dimensions are stepped rarely
   Shape position(shape.size(), 0);
   std::array<int64_t, N> steps, offsets = first;
   for (size_t n = 0; n < N; ++n)

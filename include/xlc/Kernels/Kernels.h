@@ -1,4 +1,4 @@
-// Which ops of a unit function make a kernel, and which of them a library does.
+// The partition of a unit function into kernels, and the ops that a library executes.
 #ifndef XLC_KERNELS_KERNELS_H
 #define XLC_KERNELS_KERNELS_H
 
@@ -12,18 +12,19 @@ namespace xlc {
 #define GEN_PASS_DECL
 #include "xlc/Kernels/Passes.h.inc"
 
-/// Results of a kernel that a GPU can add to what is there: it has a bit for each.
+/// The number of results of a GPU kernel that can be accumulated: there is a bit for each.
 inline constexpr size_t kMostAdded = 32;
 
-/// The passes that ask the target; it must outlive them. Without `fusesAttention` that is products whatever the target has.
+/// The passes that query a target, which must outlive them. Without `fusesAttention`, attention becomes products on all
+/// targets.
 std::unique_ptr<mlir::Pass> createNormalizeReductionsPass(const Target &target, bool fusesAttention = true);
 std::unique_ptr<mlir::Pass> createFormKernelsPass(const Target &target);
 std::unique_ptr<mlir::Pass> createSplitReductionsPass(const Target &target);
 std::unique_ptr<mlir::Pass> createMergeSumsPass(const Target &target);
-/// All passes of this room, for xlc-opt.
+/// Registers all passes of this folder, for xlc-opt.
 void registerKernelsPasses(const Target &target);
 
-/// Writes named ops of `kernel` as small ones.
+/// Expands the named ops of `kernel` into small ops.
 void expandNamedOps(mlir::func::FuncOp kernel);
 
 } // namespace xlc

@@ -1,6 +1,6 @@
-// From ops of the `graph` dialect on strided memory to what the runtime's library calls take: sizes and strides of
-// a batched matrix product, of attention, of a row-wise scatter, of windows. Pure functions of which no target knows more
-// than another: a target reads in their answers whether its library takes the call (xlc/Target/Target.h), Emit writes
+// From ops of the `graph` dialect on strided memory to the arguments of the runtime's library calls: sizes and strides
+// of a batched matrix product, of attention, of a row-wise scatter, of windows. Pure functions that are independent of
+// targets. A target decides from their results whether its library supports the call (xlc/Target/Target.h); Emit writes
 // them into the plan.
 #ifndef XLC_KERNELS_LIBRARYCALLS_H
 #define XLC_KERNELS_LIBRARYCALLS_H
@@ -12,7 +12,7 @@
 
 namespace xlc {
 
-/// Whether elements are one after the other in row-major order.
+/// Whether the elements are contiguous in row-major order.
 bool isContiguous(mlir::MemRefType type);
 
 /// A contraction as y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n]. `swapped`: the library's a is the
@@ -22,29 +22,30 @@ struct LibraryContract {
   bool swapped = false;
 };
 
-/// The product behind an einsum on these layouts; a bias is a vector along the last dimension of y. Letters of
-/// one group are flattened where strides allow; of what remains of m or n one is kept, along which y is contiguous if
-/// there is one, and the others become batch dimensions. None where the summed letters cannot be flattened to one
-/// dimension (an operand has to be copied first), and where the types are none of the library's.
+/// The product of an einsum on these layouts; a bias is a vector along the last dimension of y. Letters of one group
+/// are flattened where strides allow. Of the remaining letters of m or n one is kept, along which y is contiguous if
+/// there is one, and the others become batch dimensions. None if the summed letters cannot be flattened to one
+/// dimension (an operand must be copied first), or if the library does not support the types.
 std::optional<LibraryContract> findContractShape(graph::ContractOp op, mlir::MemRefType a, mlir::MemRefType b,
                                                  mlir::MemRefType y, runtime::Epilogue epilogue);
 
-/// Attention on these layouts: memory types in the order of the op's operands, then of its results. None where a
-/// feature dimension is not contiguous, lse is not contiguous f64, or the others are not of one type of the library's.
+/// Attention on these layouts: memory types in the order of the op's operands, then of its results. None if a feature
+/// dimension is not contiguous, lse is not contiguous f64, or the others do not have a single type that the library
+/// supports.
 std::optional<runtime::AttentionShape> findAttentionShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
-/// y[outer, rows, width] += updates[outer, indices, width] at the rows that the indices name. There are `distinct`
-/// lists of indices, taken in turn; `perElement`: each has a row for every element along the width.
+/// y[outer, rows, width] += updates[outer, indices, width] at the rows given by the indices. There are `distinct` lists
+/// of indices, used in turn; `perElement`: each has a row for every element along the width.
 struct ScatterShape {
   int64_t outer, distinct, indices, rows, width;
   bool perElement;
 };
 
 /// For scatter_add and scatter_elements_add: memory of indices, updates and result. None unless all three are
-/// contiguous, of f32 beside the indices and, for scatter_add, its dimension is 0.
+/// contiguous, all but the indices are f32 and, for scatter_add, its dimension is 0.
 std::optional<ScatterShape> findScatterShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
-/// y = base, but for what `kind` makes of updates at the rows that the indices name; otherwise as ScatterShape.
+/// y = base, with the rows given by the indices combined with updates by `kind`; otherwise as ScatterShape.
 struct ScatterIntoShape {
   graph::Scatter kind;
   ScatterShape shape;
@@ -54,7 +55,7 @@ struct ScatterIntoShape {
 std::optional<ScatterIntoShape> findScatterIntoShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
 /// A convolution, its transpose or its weights' gradient: memory types of operands, then result. None unless all are
-/// contiguous, of one type of the library's.
+/// contiguous, of a single type that the library supports.
 std::optional<runtime::ConvolutionShape> findConvolutionShape(mlir::Operation *op,
                                                               llvm::ArrayRef<mlir::MemRefType> memory);
 
@@ -68,15 +69,15 @@ struct PoolShape {
 /// None unless all are contiguous f32.
 std::optional<PoolShape> findPoolShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
-/// What a library does in a kernel of that kind; null in other kernels.
+/// The op that a library executes in a library kernel; null for other kernels.
 mlir::Operation *findLibraryOp(mlir::func::FuncOp kernel);
 
-/// Memory of the op's operands and results (xlc::LibraryCall), where that of its kernel's arguments and results is known; of a
-/// contraction with an epilogue a, b, y, and what lies beside them.
+/// Memory of the op's operands and results (xlc::LibraryCall), given that of its kernel's arguments and results. For a
+/// contraction with an epilogue: a, b, y, and then the additional matrix.
 llvm::SmallVector<mlir::MemRefType> memoryOfLibraryOp(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> ins,
                                                       llvm::ArrayRef<mlir::MemRefType> outs);
 
-/// What the kernel of a contraction does with its sums; nothing for other ops.
+/// The operations of a contraction's kernel on its sums; empty for other ops.
 runtime::Epilogue findEpilogue(mlir::Operation *op);
 
 } // namespace xlc

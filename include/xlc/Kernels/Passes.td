@@ -1,18 +1,18 @@
-// Passes that make kernels, in the order in which they run: the last in Lower, the others in Memory.
+// Passes that make kernels, in the order in which they run: the last runs in Lower, the others in Memory.
 #ifndef XLC_KERNELS_PASSES_TD
 #define XLC_KERNELS_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
 def NormalizeReductionsPass : Pass<"xlc-normalize-reductions", "::mlir::ModuleOp"> {
-  let summary = "every reduction becomes one over the last dimension, over all but the last, or over all";
+  let summary = "rewrites every reduction to one over the last dimension, over all but the last, or over all";
   let description = [{
-    These three are the kinds of kernel there are. Cross-entropy is written as the small ops it consists of,
-    since it is two kernels: one over rows, one over all. Where a contraction sums letters that lie apart and
-    the target has no library that takes them so, they are moved together. Where it has none for attention, that
-    becomes products and kernels over the rows of the scores. Where it has one that knows no queries without keys
-    (`Target::seesWithoutKeys`), what those give is taken out of backward, and added beside it; where they attend to
-    nothing, forward's result becomes zero there.
+    These three are the supported kinds of kernel. Cross-entropy is expanded into small ops, because it is two kernels:
+    one over rows, one over all. If a contraction sums letters that are not adjacent and the target has no library that
+    supports this, they are moved together. If it has no library for attention, attention becomes products and kernels
+    over the rows of the scores. If its library does not support queries whose keys are all masked
+    (`Target::seesWithoutKeys`), their contribution is removed from backward and added separately; if they attend to no
+    key, forward's result becomes zero there.
 
         %y = graph.reduce sum %x dims [0] : tensor<8x32x64xf32> -> tensor<32x64xf32>
 
@@ -29,10 +29,11 @@ def NormalizeReductionsPass : Pass<"xlc-normalize-reductions", "::mlir::ModuleOp
 def FormKernelsPass : Pass<"xlc-form-kernels", "::mlir::ModuleOp"> {
   let summary = "groups the ops of unit functions into kernels";
   let description = [{
-    The target says which ops a library takes as they lie. Afterwards a unit function consists of calls on kernel functions, of views (reshape, transpose, slice that
-    are strides) and of concats whose operands can be made in place. Only what is a kernel's result takes memory.
-    Kinds (`exec.kind`): library calls contract (with bias), attention, attention_backward, scatter_add; generated
-    loop, rows (reductions over the last dimension), columns (over all others), all (to scalars).
+    The target decides which ops a library supports with their layouts. Afterwards a unit function consists of calls of
+    kernel functions, of views (reshape, transpose, slice that are strides) and of concats whose operands can be
+    computed in place. Only results of kernels take memory. Kinds (`exec.kind`): library calls contract (with bias),
+    attention, attention_backward, scatter_add; generated loop, rows (reductions over the last dimension), columns (over
+    all others), all (to scalars).
 
         %0 = graph.contract "ab,bc->ac" %x, %w
         %1 = graph.broadcast %b
@@ -53,10 +54,10 @@ def FormKernelsPass : Pass<"xlc-form-kernels", "::mlir::ModuleOp"> {
 }
 
 def SplitReductionsPass : Pass<"xlc-split-reductions", "::mlir::ModuleOp"> {
-  let summary = "sums over columns and over all elements become sums of sums, for targets with many threads";
+  let summary = "splits sums over columns and over all elements into partial sums, for targets with many threads";
   let description = [{
-    Where a kernel of the kind columns or all has enough to sum: the target says how much a chunk has at least. How many
-    chunks there are follows from that and the shape, never from how many threads there are.
+    Applies to kernels of the kind columns or all with enough elements: the target defines the minimum for a chunk. The
+    number of chunks follows from that and the shape, never from the number of threads.
 
         func.func private @kernel_0(%x) attributes {exec.kind = #exec.kernel<columns>} {
           %y = graph.reduce sum %x dims [0] : tensor<4096x64xf32> -> tensor<64xf32>
@@ -69,8 +70,8 @@ def SplitReductionsPass : Pass<"xlc-split-reductions", "::mlir::ModuleOp"> {
         func.func private @kernel_0(%partial) attributes {exec.kind = #exec.kernel<columns>} {
           %y = graph.reduce sum %partial dims [0] : tensor<128x64xf32> -> tensor<64xf32>
 
-    A kernel of the kind rows that sums columns beside has partial sums of them; another one, of the kind columns, has the
-    rest to do:
+    A kernel of the kind rows that also sums columns makes partial sums of them; another kernel, of the kind columns,
+    combines them:
 
         func.func private @kernel_1(%x) attributes {exec.kind = #exec.kernel<rows>} {
           %y = graph.softmax %x : tensor<4096x64xf32>
@@ -90,9 +91,9 @@ def SplitReductionsPass : Pass<"xlc-split-reductions", "::mlir::ModuleOp"> {
 }
 
 def MergeSumsPass : Pass<"xlc-merge-sums", "::mlir::ModuleOp"> {
-  let summary = "sums over few rows that a function has for others become one kernel at its end";
+  let summary = "merges sums over few rows whose results leave the function into one kernel at its end";
   let description = [{
-    For targets that cut sums over columns. The sums may have several lengths.
+    For targets that split sums over columns. The sums may have several lengths.
 
         %0 = call @kernel_0(%partial0) : (tensor<128x64xf32>) -> tensor<64xf32>
         ...
@@ -111,9 +112,9 @@ def MergeSumsPass : Pass<"xlc-merge-sums", "::mlir::ModuleOp"> {
 }
 
 def ExpandNamedOpsPass : Pass<"xlc-expand-named-ops", "::mlir::ModuleOp"> {
-  let summary = "writes gelu, softmax, layer_norm, cross_entropy, optimizer steps ... as small ops";
+  let summary = "expands gelu, softmax, layer_norm, cross_entropy, optimizer steps ... into small ops";
   let description = [{
-    In every kernel function (`exec.kind`) that is not a library call. One table row per named op.
+    Applies to every kernel function (`exec.kind`) that is not a library call. One table row per named op.
 
         %y = graph.scale %x by 1 over 4 : tensor<8xf32>
 

@@ -5,11 +5,11 @@
 include "mlir/Pass/PassBase.td"
 
 def EmitKernelsPass : Pass<"xlc-emit-kernels", "::mlir::ModuleOp"> {
-  let summary = "code for every kernel that is not a library call, in the nested module @kernels";
+  let summary = "emits code for every kernel that is not a library call, in the nested module @kernels";
   let description = [{
-    One function per kernel and memory layout of its operands, with the signature of XlcKernel; `exec.extent` is the number
-    of independent rows, of which callers may cut in multiples of `exec.grain`. Each call gets `exec.code`, the function.
-    See KernelEmitter.h for how.
+    Creates one function per kernel and memory layout of its operands, with the signature of XlcKernel. `exec.extent` is
+    the number of independent rows, which callers may cut at multiples of `exec.grain`. Each call gets `exec.code`, the
+    function. KernelEmitter.h describes the emitter.
   }];
   let options = [Option<"vectorBytes", "vector-bytes", "int64_t", "64", "width of the target's vector registers">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
@@ -19,10 +19,10 @@ def EmitKernelsPass : Pass<"xlc-emit-kernels", "::mlir::ModuleOp"> {
 def EmitGpuKernelsPass : Pass<"xlc-emit-gpu-kernels", "::mlir::ModuleOp"> {
   let summary = "the same for the threads of an NVIDIA GPU";
   let description = [{
-    One function per kernel, memory layout and alignment of its operands: their addresses are its parameters, and an i32 with
-    a bit per result that is added to, where there are such. `exec.grid` blocks of `exec.block` threads do its work; see
-    lib/Lower/Gpu/GpuMapping.h. What a C library does for CPUs (atan, most powers; exp, tanh and erf of f64) has no code
-    yet, and is an error.
+    Creates one function per kernel, memory layout and alignment of its operands. Its parameters are their addresses
+    and, if there are accumulated results, an i32 with a bit for each. `exec.grid` blocks of `exec.block` threads
+    execute it; see lib/Lower/Gpu/GpuMapping.h. Functions that a C library computes on CPUs (atan, most powers; exp,
+    tanh and erf of f64) are not implemented yet, and are an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
@@ -37,7 +37,7 @@ def PrintPtxPass : Pass<"xlc-print-ptx", "::mlir::ModuleOp"> {
 }
 
 def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {
-  let summary = "exp, log, tanh, erf of f32 as polynomials; exp and tanh at most 2 units in the last place off, log and erf 4";
+  let summary = "expands exp, log, tanh, erf of f32 into polynomials; exp and tanh within 2 ulp, log and erf 4";
   let options = [Option<"hasLibrary", "has-library", "bool", "true",
                         "whether the C library does the rest; without one log of f64, sin and cos of f32 are written out too, at most 2 units off">,
                  Option<"hasScaling", "has-scaling", "bool", "false",
@@ -47,10 +47,11 @@ def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {
 }
 
 def VerifyLoweredPass : Pass<"xlc-verify-lowered", "::mlir::ModuleOp"> {
-  let summary = "gate: each call of a generated kernel has its code, no library's has one";
+  let summary = "gate: each call of a generated kernel has its code, and calls of libraries have none";
   let description = [{
-    The code of a call is a function of @kernels that says how many rows it has (`exec.extent`) and in what multiples they
-    may be cut (`exec.grain`), or, for GPUs, how many blocks (`exec.grid`) of how many threads (`exec.block`) it wants. Calls that share code are of one kernel on one memory layout.
+    The code of a call is a function of @kernels that states its number of rows (`exec.extent`) and the multiples at
+    which they may be cut (`exec.grain`) or, for GPUs, its number of blocks (`exec.grid`) and of threads per block
+    (`exec.block`). Calls that share code have the same kernel and memory layout.
   }];
 }
 
