@@ -1,4 +1,4 @@
-// The phase DataParallel: buckets, and what every rank does in a step.
+// The phase DataParallel: buckets, and the actions of every rank in a step.
 #ifndef XLC_DATAPARALLEL_DATAPARALLEL_H
 #define XLC_DATAPARALLEL_DATAPARALLEL_H
 

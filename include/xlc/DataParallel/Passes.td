@@ -7,13 +7,13 @@ include "mlir/Pass/PassBase.td"
 def AssignBucketsPass : Pass<"xlc-assign-buckets", "::mlir::ModuleOp"> {
   let summary = "lays parameters out in buckets, in reverse order of use";
   let description = [{
-    A bucket holds parameters of one unit, or of neighbouring small units of its chunk up to `bucket-bytes`, of one
-    optimizer group; a unit that is larger has several. A parameter belongs to the unit that contributes last to its
-    gradient. At stage 3, parameters of up to `persistence-threshold` elements stay whole, in buckets of their own.
-    Members begin on 64-element boundaries, slices too (ZeRO: Rajbhandari et al., 2020).
+    A bucket contains parameters of one unit, or of neighbouring small units of its chunk up to `bucket-bytes`, of one
+    optimizer group; a larger unit has several. A parameter belongs to the unit that contributes last to its gradient.
+    At stage 3, parameters of up to `persistence-threshold` elements stay whole, in buckets of their own. Members and
+    slices start on 64-element boundaries (ZeRO: Rajbhandari et al., 2020).
 
-    `stages` are the pp ranks that hold a bucket. Parameters that several chunks use (tied ones) lie in buckets of their
-    own; where two chunks of one rank contribute to a gradient it stays whole between micro-batches. `layouts` and
+    `stages` are the pp ranks with the bucket. Parameters that several chunks use (tied ones) are in buckets of their
+    own; if two chunks of one rank contribute to a gradient it stays whole between micro-batches. `layouts` and
     `partial` come from @micro_batch's attributes `dist.layout` and `dist.partial`.
 
         sched.bucket @bucket_0 ["ln_f.bias", "ln_f.weight"] at [0, 64] sizes [64, 64] elements 512

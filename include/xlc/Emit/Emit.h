@@ -16,41 +16,41 @@ class OutputFile; // lib/Runtime/Files/OutputFile.h
 
 namespace xlc {
 
-/// What a program is linked with.
+/// The files that a program is linked with.
 struct LinkFiles {
   std::string runtime; ///< the path of Backend::runtime
-  std::string folder;  ///< of the C and C++ libraries and what begins and ends a program: lib/xlc
+  std::string folder;  ///< of the C and C++ libraries and the startup files: lib/xlc
 };
 
-/// Those of the build tree or the installation that `driver` (its path) belongs to. Fails after a diagnostic at `loc`.
+/// The link files of the build tree or the installation that `driver` (its path) belongs to. Fails after a diagnostic
+/// at `loc`.
 mlir::FailureOr<LinkFiles> findLinkFiles(const Target &target, llvm::StringRef driver, mlir::Location loc);
 
-/// The number of a group of ranks in the plan, which gets it if it does not have it.
+/// The number of a group of ranks in the plan. Adds the group if the plan does not have it.
 unsigned groupOf(plan::PlanT &plan, dist::GroupAttr group);
 
 /// A collective, without places.
 plan::ExchangeT exchangeOf(plan::PlanT &plan, const exec::Exchange &what);
 
-/// The plan's word for an element type of the `graph` dialect, which has no others.
+/// The plan's value for an element type of the `graph` dialect, which has no others.
 plan::Element elementOf(mlir::Type type);
 
-/// Fills what the IR knows into `plan`: mesh, micro-batches, kernels, functions, and a program per stage. The rest is
-/// the caller's: what is only in spec and model (parameters, buckets, optimizer groups, inputs, threads, seed, traffic,
-/// names). Kernels must have been lowered (Lower.h).
+/// Fills the information of the IR into `plan`: mesh, micro-batches, kernels, functions, and a program per stage. The
+/// caller fills the rest, which only spec and model contain: parameters, buckets, optimizer groups, inputs, threads,
+/// seed, traffic, names. Kernels must have been lowered (Lower.h).
 mlir::LogicalResult fillPlan(mlir::ModuleOp module, plan::PlanT &plan);
-/// Of these, the mesh and what ranks hold: programs with buffers and states, and no actions. Nothing of the module need
+/// Fills only the mesh and the memory of ranks: programs with buffers and states, without actions. The module need not
 /// be lowered.
 mlir::LogicalResult fillHeldStates(mlir::ModuleOp module, plan::PlanT &plan);
 
 /// The bytes of a plan as the binary embeds them.
 std::vector<uint8_t> serializePlan(const plan::PlanT &plan);
 
-/// Fills `plan` from the IR and the target, and returns the object file of a module that is lowered. Null after a
-/// diagnostic.
+/// Fills `plan` from the IR and the target, and returns the object file of a lowered module. Null after a diagnostic.
 std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, const Target &target, plan::PlanT &plan);
 
-/// Links an object and writes the program into `program`, which the caller publishes. What stands in the way of linking
-/// is a diagnostic at `loc`; a file that cannot be written throws runtime::Rejected.
+/// Links an object and writes the program into `program`, which the caller publishes. Reports errors of linking at
+/// `loc`; throws runtime::Rejected if a file cannot be written.
 mlir::LogicalResult linkProgram(mlir::Location loc, const LinkFiles &files, const llvm::MemoryBuffer &object,
                                 runtime::OutputFile &program);
 

@@ -1,5 +1,5 @@
-// What xlc makes of a model file, for a person who wants to know before writing a spec: one plain struct, shown as a
-// page or as JSON.
+// The properties of a model file, for users who have not yet written a spec: one plain struct, printed as a page or as
+// JSON.
 #ifndef XLC_INSPECT_INSPECT_H
 #define XLC_INSPECT_INSPECT_H
 
@@ -16,35 +16,35 @@ struct InspectOptions {
   InitSpec init;                       ///< a state dict, or nothing
 };
 
-/// Figures of one class of units, each of an instance and a sample.
+/// Figures of one class of units, for one instance and one sample.
 struct UnitDescription {
   std::string className;
   int64_t instances = 0, ops = 0;
-  Quantity parameters;        ///< elements, of those that no earlier unit has used
+  Quantity parameters;        ///< elements; only of parameters that no earlier unit uses
   Quantity forward, backward; ///< FLOPs
 };
 
 struct Inspection {
   FileDescription file;
-  std::map<std::string, int64_t> dims; ///< those that were used
-  /// The dimensions were all given; otherwise units were found at sizes that were made up, and have no FLOPs.
+  std::map<std::string, int64_t> dims; ///< the dimensions that were used
+  /// Whether all dimensions were given; otherwise units were found with placeholder sizes, and have no FLOPs.
   bool hasFigures = false;
-  std::vector<UnitDescription> units;        ///< in the order of the model; empty where it cannot be imported
-  std::map<std::string, int64_t> recognised; ///< named ops, such as attention, and how many there are
-  std::vector<Site> sites;                   ///< nodes that draw, of one row where the batch is open
+  std::vector<UnitDescription> units;        ///< in the order of the model; empty if it cannot be imported
+  std::map<std::string, int64_t> recognised; ///< named ops, such as attention, with their counts
+  std::vector<Site> sites;                   ///< nodes that draw random numbers; of one row if the batch is open
   Quantity forward, backward;                ///< FLOPs per sample
-  std::vector<Message> complaints;           ///< why it cannot be imported, or with what reservations
+  std::vector<Message> complaints;           ///< why it cannot be imported, or the warnings of its import
 };
 
-/// Reads `path`, and imports and differentiates it as far as it goes. Complaints about the file go to `errors`; none if
-/// it cannot be read at all, or `options.dims` names a dimension that it does not have.
+/// Reads `path`, and imports and differentiates it as far as possible. Errors in the file are reported to `errors`;
+/// none if it cannot be read at all, or `options.dims` names a dimension that it does not have.
 std::optional<Inspection> inspect(llvm::StringRef path, const InspectOptions &options, mlir::MLIRContext &context,
                                   Diagnostics &diagnostics);
 
-/// For people, at most 100 columns. `model` is the file's name.
+/// Prints a table for people, at most 100 columns wide. `model` is the file's name.
 void printTable(const Inspection &inspection, llvm::StringRef model, llvm::raw_ostream &out);
 
-/// For programs. The keys are stable and described in docs/InspectJson.md.
+/// Prints JSON. The keys are stable and described in docs/InspectJson.md.
 void printJson(const Inspection &inspection, llvm::StringRef model, llvm::raw_ostream &out);
 
 } // namespace xlc

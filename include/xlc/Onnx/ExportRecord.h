@@ -1,4 +1,4 @@
-// What `xlc_export` says about the module it exported: the parameters, beyond guessing. See docs/Export.md.
+// The record that `xlc_export` writes about an exported module: its parameters, without inference. See docs/Export.md.
 #ifndef XLC_ONNX_EXPORTRECORD_H
 #define XLC_ONNX_EXPORTRECORD_H
 
@@ -11,16 +11,16 @@
 namespace xlc::onnx {
 
 struct ExportRecord {
-  /// The key of the model's metadata under which it stands, and the only version of it so far.
+  /// The key of the record in the model's metadata, and its only version so far.
   static constexpr llvm::StringLiteral key = "xlc.export";
   static constexpr int64_t version = 1;
 
   struct Tensor {
-    std::string name;              ///< PyTorch's first, and that of the initializer
+    std::string name;              ///< the first in PyTorch, and that of the initializer
     std::vector<int64_t> shape;    ///< PyTorch's
     std::string dtype;             ///< PyTorch's, as "float32"
-    std::vector<std::string> ties; ///< PyTorch's further names for it
-    int64_t reads = 0;             ///< how many operands of nodes it is
+    std::vector<std::string> ties; ///< further names in PyTorch
+    int64_t reads = 0;             ///< number of operands of nodes that refer to it
     bool requiresGradient = true;  ///< parameters
   };
   std::vector<Tensor> parameters, buffers; ///< in PyTorch's order

@@ -1,6 +1,6 @@
-// Pipeline schedules: in which order each pp rank runs the forwards and backwards of its chunks. Plain structs in and
-// out; what a schedule is stands in one table (lib/Pipeline/Pipeline.cpp), whether an order is right is asked of a
-// checker that shares no code with it (PipelineCheck.h).
+// Pipeline schedules: the order in which each pp rank runs the forwards and backwards of its chunks. Plain structs in
+// and out. One table defines the schedules (lib/Pipeline/Pipeline.cpp), and a checker that shares no code with it
+// verifies an order (PipelineCheck.h).
 //
 //   1f1b, 3 ranks, 4 micro-batches          zb-v, rank 1 of 3: stages a = 1 on the way down, b = 4 on the way up
 //   0 | F0 F1 F2 .  .  B0 F3 B1 .  B2 .  B3     ranks  0 a       b 0
@@ -28,7 +28,7 @@ struct Slot {
 };
 using PipelineOrder = std::vector<std::vector<Slot>>; ///< by pp rank
 
-/// On which rank a chunk lies: `Loop` chunk mod ranks, `V` down the ranks and up again.
+/// The rank of a chunk: `Loop` chunk mod ranks, `V` down the ranks and up again.
 enum class ChunkPlacement { Loop, V };
 
 struct PipelineShape {
@@ -40,9 +40,10 @@ struct PipelineShape {
 struct PipelineSchedule {
   llvm::StringRef name;
   ChunkPlacement placement;
-  int64_t leastChunks, mostChunks; ///< per rank; most 0: no limit. Where a spec says nothing there are as few as can be
-  bool needsMultiple;              ///< micro-batches in a multiple of the ranks
-  bool splitsBackward;             ///< I and W apart instead of B
+  /// per rank; most 0: no limit. The default of a spec is the smallest possible number
+  int64_t leastChunks, mostChunks;
+  bool needsMultiple;  ///< the number of micro-batches must be a multiple of the number of ranks
+  bool splitsBackward; ///< I and W separately instead of B
   std::vector<Slot> (*order)(const PipelineShape &, int64_t rank);
 
   int64_t rankOf(const PipelineShape &shape, int64_t chunk) const {
@@ -51,17 +52,18 @@ struct PipelineSchedule {
   }
 };
 
-/// All schedules, and the one of a name (null: there is none).
+/// All schedules, and the one with a name, or null.
 llvm::ArrayRef<PipelineSchedule> getPipelineSchedules();
 const PipelineSchedule *findPipelineSchedule(llvm::StringRef name);
 
-/// What the schedule needs and the shape does not have: the rule, both values, what would do. None where it fits.
+/// The requirement of the schedule that the shape does not meet: the rule, both values, a remedy. None if it meets all.
 std::optional<std::string> findMisfit(const PipelineSchedule &schedule, const PipelineShape &shape);
 
-/// The order of every rank. The shape fits.
+/// The order of every rank. The shape must meet the schedule's requirements.
 PipelineOrder makeOrder(const PipelineSchedule &schedule, const PipelineShape &shape);
 
-/// The same of a step without backward: each rank runs micro-batch after micro-batch, of each its chunks in order.
+/// The same for a step without backward: each rank runs one micro-batch after the other, and its chunks in order for
+/// each.
 PipelineOrder makeForwardOrder(const PipelineSchedule &schedule, const PipelineShape &shape);
 
 /// Time of a slot of one chunk, by kind.
@@ -72,22 +74,22 @@ struct SlotTimes {
   }
 };
 
-/// When each slot runs if every rank runs its slots in order, each as soon as what it needs is there; transfers take no
-/// time.
+/// The times of slots if every rank runs its slots in order, each as soon as its inputs are available; transfers take
+/// no time.
 struct PipelineTimes {
-  std::vector<std::vector<int64_t>> begin, end; ///< as the order: by rank, by slot
+  std::vector<std::vector<int64_t>> begin, end; ///< indexed like the order: by rank, by slot
   int64_t makespan = 0;
   /// Idle time of a rank between its first and its last slot, and over the whole makespan.
   int64_t spanBubble(size_t rank) const;
   int64_t bubble(size_t rank) const;
-  /// The most forwards of chunks whose backward is not done yet, by rank.
+  /// The maximum number of forwards of chunks whose backward has not run, by rank.
   std::vector<int64_t> peaks;
 };
 PipelineTimes simulate(const PipelineSchedule &schedule, const PipelineShape &shape, const PipelineOrder &order,
                        const SlotTimes &times);
 
-/// The order as a grid, a row per rank and a column per slot time; every slot takes one. Where a rank has several
-/// chunks, they are called a, b, ...: Fa0, Fb0.
+/// The order as a grid, a row per rank and a column per slot time; every slot takes one. If a rank has several chunks,
+/// they are named a, b, ...: Fa0, Fb0.
 std::string printGrid(const PipelineSchedule &schedule, const PipelineShape &shape, const PipelineOrder &order);
 
 } // namespace xlc

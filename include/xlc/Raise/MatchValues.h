@@ -1,4 +1,4 @@
-// Small questions that the raising passes ask of a value: is it one number, a product with one?
+// Predicates on values for the raising passes: a constant number, or a product with one.
 #ifndef XLC_RAISE_MATCHVALUES_H
 #define XLC_RAISE_MATCHVALUES_H
 
@@ -6,13 +6,13 @@
 
 namespace xlc {
 
-/// The constant behind broadcasts; null when there is none.
+/// The constant before broadcasts; null if there is none.
 mlir::DenseElementsAttr findConstant(mlir::Value value);
 
-/// The number that all elements of `value` are, if it is known.
+/// The number that all elements of `value` equal, if it is known.
 std::optional<double> findSplat(mlir::Value value);
 
-/// If `value` is x * c, x / c or a scale: moves on to x and multiplies `factor` by c.
+/// If `value` is x * c, x / c or a scale: sets it to x and multiplies `factor` by c.
 bool peelFactor(mlir::Value &value, double &factor);
 
 } // namespace xlc

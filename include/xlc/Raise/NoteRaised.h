@@ -1,4 +1,4 @@
-// What `plan -v` says about raising: which ops stand for patterns, and what looked like one and did not become one.
+// The output of `plan -v` about raising: the raised ops, and patterns that were similar but not raised.
 #ifndef XLC_RAISE_NOTERAISED_H
 #define XLC_RAISE_NOTERAISED_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc {
 
-/// One line for all that is whole, and one for each kind of attention that is not, with what it costs.
+/// Prints one line for all raised ops, and one for each kind of attention that was not raised, with its cost.
 void noteRaised(mlir::func::FuncOp forward, llvm::raw_ostream &notes);
 
 } // namespace xlc

@@ -1,4 +1,5 @@
-// Passes of the phase Import that recognise what exporters took apart, in the order in which they run. All work on @forward.
+// Passes of the phase Import that match ops decomposed by exporters, in the order in which they run. All work on
+// @forward.
 #ifndef XLC_RAISE_PASSES_TD
 #define XLC_RAISE_PASSES_TD
 
@@ -7,8 +8,8 @@ include "mlir/Pass/PassBase.td"
 def FoldShapesPass : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
   let summary = "fold transposes into contractions and move reshapes until they meet their inverse";
   let description = [{
-    Exporters flatten batch and sequence around every product and transpose stored weights.
-    A contraction names its dimensions, so it needs neither:
+    Exporters flatten batch and sequence around every product and transpose stored weights. A contraction names its
+    dimensions, so it needs neither:
 
         %0 = graph.reshape %x : tensor<4x32x64xf32> -> tensor<128x64xf32>
         %1 = graph.transpose %w [1, 0] : tensor<192x64xf32> -> tensor<64x192xf32>
@@ -19,8 +20,8 @@ def FoldShapesPass : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
 
         %3 = graph.contract "adb,cb->adc" %x, %w
 
-    A bias between contraction and reshape moves along. What repeats in all operands of an element-wise op is computed
-    once and repeated afterwards.
+    A bias between contraction and reshape moves along. If all operands of an element-wise op repeat a value, the op is
+    computed once and its result repeated.
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect"];
 }
@@ -28,11 +29,11 @@ def FoldShapesPass : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
 def RaiseAttentionPass : Pass<"raise-attention", "::mlir::func::FuncOp"> {
   let summary = "recognise softmax(scale Q K^T + mask) V as graph.attention";
   let description = [{
-    The scale may stand on queries, keys, both, or the scores, before or after the mask; keys may be repeated for groups
-    of heads, dimensions swapped, flattened and split. A mask is recognised by its value: zero (or true) where
-    key <= query and very negative (or false) elsewhere is causal, whatever made it; so are windows. What depends on an
-    input becomes the op's bias. The guard against rows without any key, select(is_nan(p), 0, p), goes: the op knows.
-    A learned bias stays with small ops.
+    The scale may be on queries, keys, both, or the scores, before or after the mask; keys may be repeated for groups of
+    heads, dimensions swapped, flattened and split. A mask is matched by its value: zero (or true) if key <= query and
+    very negative (or false) elsewhere is causal, regardless of the ops that compute it; so are windows. A mask that
+    depends on an input becomes the op's bias. The guard against rows whose keys are all masked, select(is_nan(p), 0,
+    p), is removed, because the op handles these. Attention with a learned bias is not raised.
 
         %s = graph.contract "abcx,abdx->abcd" %q, %k
         %m = graph.add %s, %mask
@@ -47,10 +48,10 @@ def RaiseAttentionPass : Pass<"raise-attention", "::mlir::func::FuncOp"> {
 }
 
 def SettleRowsPass : Pass<"settle-rows", "::mlir::func::FuncOp"> {
-  let summary = "give rows of a softmax that are minus infinity throughout zeros without a NaN on the way";
+  let summary = "give rows of a softmax that are all minus infinity zeros without an intermediate NaN";
   let description = [{
-    Attention that was not raised, and has a query that sees no key: PyTorch's scaled_dot_product_attention gives zeros, and
-    files say so by a guard behind the softmax. The gradient of that softmax would be NaN all the same.
+    For attention that was not raised and has a query whose keys are all masked. PyTorch's scaled_dot_product_attention
+    returns zeros, and files express this by a guard after the softmax. The gradient of that softmax would still be NaN.
 
         %p = graph.softmax %s
         %n = graph.is_nan %p
@@ -70,8 +71,8 @@ def SettleRowsPass : Pass<"settle-rows", "::mlir::func::FuncOp"> {
 def RaiseNormsPass : Pass<"raise-norms", "::mlir::func::FuncOp"> {
   let summary = "recognise x / sqrt(mean of x^2 + epsilon) as graph.rms_norm or graph.layer_norm";
   let description = [{
-    Layer norm where x is centred first. The root may divide, or its reciprocal multiply; weight and bias are taken
-    along where they follow, and are ones and zeros otherwise.
+    Layer norm if x is centred first. The form may divide by the root or multiply by its reciprocal; weight and bias are
+    included if they follow, and are ones and zeros otherwise.
 
         %2 = graph.reduce sum %xx dims [2]     // xx = x * x
         %3 = graph.scale %2 by 1 over 64
@@ -89,7 +90,7 @@ def RaiseNormsPass : Pass<"raise-norms", "::mlir::func::FuncOp"> {
 def RaiseGeluPass : Pass<"raise-gelu", "::mlir::func::FuncOp"> {
   let summary = "recognise x/2 (1 + tanh(...)) and x/2 (1 + erf(...)) as graph.gelu";
   let description = [{
-    However the products are associated: what stands inside tanh or erf is read as a polynomial in x.
+    Independent of the association of the products: the argument of tanh or erf is matched as a polynomial in x.
 
         %0 = graph.tanh %u          // u = 0.797885 x + 0.0356774 x^3
         %1 = graph.add %0, %one
@@ -106,7 +107,7 @@ def RaiseGeluPass : Pass<"raise-gelu", "::mlir::func::FuncOp"> {
 def RaiseSiluPass : Pass<"raise-silu", "::mlir::func::FuncOp"> {
   let summary = "recognise 1 / (1 + e^-x) as graph.sigmoid and x times it as graph.silu";
   let description = [{
-    x / (1 + e^-cx), as in SwiGLU (c = 1) and the quick GELU (c = 1.702), is silu(cx) / c. Backward then keeps x alone.
+    x / (1 + e^-cx), as in SwiGLU (c = 1) and the quick GELU (c = 1.702), is silu(cx) / c. Backward then keeps only x.
 
         %1 = graph.neg %x
         %2 = graph.exp %1
@@ -124,7 +125,7 @@ def RaiseSiluPass : Pass<"raise-silu", "::mlir::func::FuncOp"> {
 def DecomposeNamedOpsPass : Pass<"decompose-named-ops", "::mlir::func::FuncOp"> {
   let summary = "expand norms, activations, softmax, cross_entropy and attention into small ops";
   let description = [{
-    The model of `--no-raise`: the same mathematics without any op that has its own kernel.
+    The model of `--no-raise`: the same mathematics without ops that have their own kernels.
 
         %y = graph.softmax %x : tensor<4x8xf32>
 

@@ -1,4 +1,4 @@
-// Ops that stand for what exporters wrote as many.
+// Raises groups of ops, as written by exporters, to single ops.
 #ifndef XLC_RAISE_RAISE_H
 #define XLC_RAISE_RAISE_H
 

@@ -1,12 +1,13 @@
-// What PyTorch makes of a few rows, as `xlc_export` writes it beside a model, and the comparison with what xlc makes of them.
+// PyTorch's results for a few rows, which `xlc_export` writes beside a model, and their comparison with those of xlc.
 //
 //   MODEL.reference.safetensors ─> Reference ─┐
 //                                             ├─> Judgement: which gradients differ, where first, and the usual cause
 //   one step of the compiled kernels ─> Observation ─┘
 //
-// A gradient is compared by its fingerprint: its norm and sixteen sums of its elements with fixed random signs. The root of the
-// mean square of the differences of two tensors' sums is an estimate of the norm of the tensors' difference, without bias
-// (Alon, Matias and Szegedy 1996, "The space complexity of approximating the frequency moments"). docs/Export.md has the format.
+// A gradient is compared by its fingerprint: its norm and sixteen sums of its elements with fixed random signs. The
+// root mean square of the differences of two tensors' sums is an unbiased estimate of the norm of the tensors'
+// difference (Alon, Matias and Szegedy 1996, "The space complexity of approximating the frequency moments").
+// docs/Export.md has the format.
 #ifndef XLC_REFERENCE_REFERENCE_H
 #define XLC_REFERENCE_REFERENCE_H
 
@@ -27,7 +28,8 @@ struct Fingerprint {
   std::array<double, 16> projections{};
 };
 
-/// Of elements in row-major order: projection k is the sum of them, element i negated where bit k of splitmix64(i) is set.
+/// The fingerprint of elements in row-major order: projection k is their sum, with element i negated if bit k of
+/// splitmix64(i) is set.
 Fingerprint fingerprintOf(llvm::ArrayRef<float> elements);
 Fingerprint fingerprintOf(llvm::ArrayRef<double> elements);
 
@@ -40,12 +42,12 @@ struct Input {
   std::variant<std::vector<double>, std::vector<int64_t>> elements;
 };
 
-/// A gradient, or a buffer's next value: in float64 where PyTorch can, and how far float32 is from that.
+/// A gradient, or a buffer's next value: in float64 if PyTorch supports it, and the distance of the float32 value.
 struct Expectation {
   std::string name;
   Fingerprint value;
   double float32Distance = 0;
-  std::optional<Fingerprint> begin = {}; ///< of a buffer: its value before the step, where the file has it
+  std::optional<Fingerprint> begin = {}; ///< of a buffer: its value before the step, if the file has it
 };
 
 struct Reference {
@@ -53,23 +55,23 @@ struct Reference {
   std::string torch; ///< its version
   int64_t rows = 0;
   std::map<std::string, Input> inputs;
-  std::string labels; ///< the input that a loss of the spec takes; empty: none
+  std::string labels; ///< the input used by a loss of the spec; empty: none
   double loss = 0, lossFloat32Distance = 0;
   std::vector<Expectation> parameters, buffers; ///< parameters: those with requires_grad, in PyTorch's order
   std::set<std::string> frozen;                 ///< parameters without requires_grad
   std::map<std::string, std::string> ties;      ///< a further name of a parameter, and its first
-  std::string evaluator;                        ///< that has run the file's forward; empty: none has
-  std::optional<double> evaluatedLoss;          ///< by it
-  std::vector<std::string> unmatched;           ///< arguments of the module that no input of the file stands for
+  std::string evaluator;                        ///< the evaluator that ran the file's forward; empty: none
+  std::optional<double> evaluatedLoss;          ///< the loss computed by it
+  std::vector<std::string> unmatched;           ///< arguments of the module without a matching input of the file
 };
 
 /// Reads and checks a file; none after a diagnostic.
 std::optional<Reference> readReference(llvm::StringRef path, Diagnostics &diagnostics);
 
-/// What one step made of a parameter or a buffer.
+/// The result of one step for a parameter or a buffer.
 struct Observed {
   enum class Kind { Trained, Frozen, Buffer } kind = Kind::Trained;
-  std::string name, unit; ///< unit: of its first reader, "layer[0]"; empty: nothing reads it
+  std::string name, unit; ///< unit: of its first reader, "layer[0]"; empty: no reader
   Fingerprint value;      ///< of the gradient, or of a buffer's next value
   Fingerprint begin = {}; ///< of a buffer's value before the step
 };
@@ -81,16 +83,16 @@ struct Observation {
 
 /// Parts of the spec that take precedence over the reference.
 struct Decisions {
-  bool choosesTrainable = false; ///< `trainable` says what is trained
-  std::string valuesFrom;        ///< a file whose values stand in place of the model's; empty: none does
+  bool choosesTrainable = false; ///< `trainable` selects the trained parameters
+  std::string valuesFrom;        ///< a file whose values replace the model's; empty: none
 };
 
 struct Judgement {
   size_t gradients = 0, averages = 0; ///< compared
-  size_t moved = 0;               ///< running averages that begin at other values than PyTorch's, and are not compared
-  std::string headline;           ///< what differs; empty: nothing does
-  std::vector<std::string> notes; ///< where, how, and the usual cause
-  std::string obstacle;           ///< why nothing could be compared; empty: it could
+  size_t moved = 0;               ///< running averages that start at other values than PyTorch's, and are not compared
+  std::string headline;           ///< the difference; empty: there is none
+  std::vector<std::string> notes; ///< place, kind, and the usual cause
+  std::string obstacle;           ///< why nothing could be compared; empty if it could
 
   bool differs() const { return !headline.empty(); }
 };

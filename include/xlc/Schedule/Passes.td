@@ -7,14 +7,14 @@ include "mlir/Pass/PassBase.td"
 def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
   let summary = "turns @micro_batch into the timelines of a step, one per pipeline stage";
   let description = [{
-    A stage runs its chunks in the order of the schedule. What crosses between stages is sent to the next one in the order
-    of chunks, and relayed where it goes further; all messages have one global order, by the time at which they are
-    ready in the simulated schedule, and stand in it on both sides.
+    A stage runs its chunks in the order of the schedule. Values that cross stages are sent to the next stage in the
+    order of chunks, and relayed if they go further. All messages have one global order, by the time at which they are
+    ready in the simulated schedule, and occur in this order on both sides.
 
-    Each micro-batch loads its rows and runs the unit functions. A sharded bucket is gathered before a run that reads
-    it and released after, unless the next run reads it too; with `keep-gathered` it is released after its last use in the
-    step, whatever micro-batch that belongs to. A gradient's first contribution of a step
-    (of a micro-batch, where only the shard is kept) writes, later ones add. Reductions follow the last contribution.
+    Each micro-batch loads its rows and runs the unit functions. A sharded bucket is gathered before a run that reads it
+    and released after, unless the next run also reads it. With `keep-gathered` it is released after its last use in the
+    step, in any micro-batch. A gradient's first contribution of a step (of a micro-batch, if only the shard is kept)
+    writes, later ones add. Reductions follow the last contribution.
 
         sched.collective all_gather @b           // stage 3
         %y = sched.run @layer_F ...
@@ -38,9 +38,9 @@ def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
 def PrefetchGathersPass : Pass<"xlc-prefetch-gathers", "::mlir::ModuleOp"> {
   let summary = "starts gathers some units before their use, under a byte budget";
   let description = [{
-    A gather moves up over at most `units` runs, as long as the gathered bytes live at any point of the way stay within
-    `bytes` (0: no limit), never over an action on the same bucket. One that meets its own release on the way makes both
-    needless: the bucket stays whole.
+    A gather moves up over at most `units` runs, as long as the gathered bytes live at any point on the way are within
+    `bytes` (0: no limit), and never over an action on the same bucket. If it meets its own release, both are removed:
+    the bucket stays whole.
 
         sched.run @layer_F <"layer", 0> ...         sched.collective all_gather @b1
         sched.release @b0                     =>    sched.run @layer_F <"layer", 0> ...
@@ -66,8 +66,8 @@ def VerifyTimelinePass : Pass<"xlc-verify-timeline", "::mlir::ModuleOp"> {
 def PrintGridPass : Pass<"xlc-print-grid", "::mlir::ModuleOp"> {
   let summary = "prints a pipeline schedule as a grid, a row per pp rank";
   let description = [{
-    Every slot takes one column; `.` is a rank that waits. Where a rank has several chunks they are called a, b, ...
-    The lines are comments on the standard output; the program is not changed.
+    Every slot takes one column; `.` is a rank that waits. If a rank has several chunks they are named a, b, ... The
+    lines are comments on the standard output; the program is not changed.
 
         // 0 | F0 F1 F2 .  .  B0 F3 B1 .  B2 .  B3
         // 1 | .  F0 F1 .  B0 F2 B1 F3 B2 .  B3

@@ -1,4 +1,4 @@
-// Whether ranks that exchange messages all run to the end. Plain structs in, a verdict out.
+// Checks that ranks which exchange messages do not deadlock. The input is plain structs, the output an error.
 #ifndef XLC_SCHEDULE_RENDEZVOUS_H
 #define XLC_SCHEDULE_RENDEZVOUS_H
 
@@ -8,16 +8,16 @@
 
 namespace xlc {
 
-/// One message as a rank sees it: what it is, and the ranks that must meet for it.
+/// One message on a rank: its identity, and the ranks that must meet for it.
 struct Rendezvous {
   std::string name;
   std::vector<int> ranks; ///< ascending
   bool operator==(const Rendezvous &) const = default;
 };
 
-/// Runs every rank through its rendezvous; a rendezvous happens when all its ranks wait for the same one. Returns what the
-/// ranks wait for when none can go on ("cannot run to the end: rank 0 waits for 'all_reduce b0', rank 1 ..."), none
-/// when all reach the end.
+/// Runs every rank through its rendezvous; a rendezvous happens when all its ranks wait for the same one. If no rank
+/// can proceed, returns what each waits for ("cannot run to the end: rank 0 waits for 'all_reduce b0', rank 1 ...");
+/// none if all reach the end.
 std::optional<std::string> findDeadlock(const std::vector<std::vector<Rendezvous>> &timelines);
 
 } // namespace xlc

@@ -1,4 +1,4 @@
-// The phase Schedule: the order of actions, and the proof that it runs.
+// The phase Schedule: the order of actions, and the proof that it does not deadlock.
 #ifndef XLC_SCHEDULE_SCHEDULE_H
 #define XLC_SCHEDULE_SCHEDULE_H
 

@@ -1,6 +1,6 @@
-// Kernels for a GPU as code of this machine: the LLVM IR that NVPTX gets, with what only a GPU can do (thread numbers,
-// exchanges, barriers) and every access to memory as calls of the simulated grid (Grid.h). So what runs here is what would
-// run there, but for the instructions.
+// Kernels for a GPU as code of this machine: the LLVM IR that is passed to NVPTX, in which GPU-only operations (thread
+// numbers, exchanges, barriers) and every memory access become calls of the simulated grid (Grid.h). The simulated code
+// is therefore the code of the GPU, except for the instructions.
 #ifndef XLC_SIMULATE_HOSTIMAGE_H
 #define XLC_SIMULATE_HOSTIMAGE_H
 
@@ -10,8 +10,8 @@
 
 namespace xlc::simulate {
 
-/// Makes of every kernel of `code` (of translateGpuKernels or linkDeviceKernels) a function of simulate::Kernel's type, for `machine`. Returns what
-/// cannot be simulated, or nothing.
+/// Converts every kernel of `code` (from translateGpuKernels or linkDeviceKernels) to a function of simulate::Kernel's
+/// type, for `machine`. Returns a description of unsupported code, or an empty string.
 std::string makeHostImage(llvm::Module &code, const llvm::TargetMachine &machine);
 
 } // namespace xlc::simulate

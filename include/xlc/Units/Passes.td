@@ -7,20 +7,19 @@ include "mlir/Pass/PassBase.td"
 def AssignUnitsPass : Pass<"assign-units", "::mlir::func::FuncOp"> {
   let summary = "find the repeated layers and give every op its unit";
   let description = [{
-    A place in the order of ops where one value alone carries everything on is a cut; between cuts lie
-    atoms. The longest repetition of equal atoms (same ops, attributes, types and wiring) is the
-    class "layer"; what stands before is "embed", after "head"; a second repetition is "layer2". A
-    model that repeats nothing is one unit, "model", or, where a pipeline needs several, each atom with
-    a matrix of parameters begins one, "block", "block2" ...
+    A cut is a place in the order of ops that only a single value crosses; between cuts are atoms. The longest
+    repetition of equal atoms (same ops, attributes, types and wiring) is the class "layer"; the part before it is
+    "embed", the part after it "head"; a second repetition is "layer2". A model without repetitions is one unit,
+    "model". If a pipeline requires several, each atom with a matrix of parameters starts a unit, "block", "block2" ...
 
         ids ─► gather ─┬─► [attention][mlp] ─┬─► [attention][mlp] ─┬─► norm ─► contract ─► loss
                embed   cut     layer 0       cut     layer 1       cut          head
 
-    What depends on constants, inputs or parameters alone is copied into each unit that uses it; what
-    computes something from parameters that several units read is made once, by the unit before them.
+    Ops that depend only on constants, inputs or parameters are copied into each unit that uses them. Values computed
+    from parameters that several units read are computed once, by the unit before them.
 
-    A value that crosses every layer from one place on, as the encoder's result crosses a decoder,
-    hinders no cut where more of the model repeats without it:
+    A value that crosses every layer from one place on, such as the encoder's result in a decoder, does not prevent a
+    cut if more of the model repeats without it:
 
         encoder ─► memory ─┬──────────────┬──────────────┐
         ids ─► gather ─────┴► [layer2 0] ─┴► [layer2 1] ─┴► norm ─► contract ─► loss

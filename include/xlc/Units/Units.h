@@ -1,4 +1,4 @@
-// The units of a model: its repeated layers, and what stands before and after them.
+// The units of a model: its repeated layers, and the parts before and after them.
 #ifndef XLC_UNITS_UNITS_H
 #define XLC_UNITS_UNITS_H
 

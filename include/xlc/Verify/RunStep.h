@@ -1,4 +1,4 @@
-// One step of the compiled program of one rank, in this process, on rows and values that the caller gives.
+// Runs one step of the compiled program of one rank, in this process, on rows and values of the caller.
 #ifndef XLC_VERIFY_RUNSTEP_H
 #define XLC_VERIFY_RUNSTEP_H
 
@@ -21,19 +21,19 @@ struct StepRequest {
   std::map<std::string, Rows> rows; ///< by the names of the program's inputs
   /// Fills a parameter or a buffer of this name. May throw runtime::Rejected.
   llvm::function_ref<void(llvm::StringRef name, llvm::MutableArrayRef<float>)> fill;
-  /// Reads it after the step.
+  /// Reads a parameter or a buffer after the step.
   llvm::function_ref<void(llvm::StringRef name, llvm::ArrayRef<float>)> read;
-  std::chrono::steady_clock::time_point end; ///< when the step is given up
+  std::chrono::steady_clock::time_point end; ///< time at which the step is aborted
 };
 
-/// What keeps a step from being run, or its result.
+/// The reason why a step did not run, or its result.
 struct StepOutcome {
   double loss = 0;
-  bool isLate = false; ///< it was given up
+  bool isLate = false; ///< it was aborted
 };
 
-/// Runs one step of the program in `object`, which is for one rank of this machine's processor, with one micro-batch. A
-/// program that cannot be run so is an error.
+/// Runs one step of the program in `object`, compiled for one rank on this machine's processor, with one micro-batch. A
+/// program that cannot be run in this way is an error.
 llvm::Expected<StepOutcome> runStep(llvm::MemoryBufferRef object, const StepRequest &request);
 
 } // namespace xlc::verify
