@@ -29,7 +29,7 @@ struct Cost {
 /// Whether the cost table has a row for the op of this name.
 bool hasCost(mlir::OperationName op);
 
-/// FLOPs of one op of the graph dialect; 0 where the table has no row.
+/// FLOPs of one op of the graph dialect; 0 if the table has no row.
 Quantity countFlops(mlir::Operation *op);
 
 /// A kernel function of graph ops: FLOPs of its ops, bytes of its arguments and results.

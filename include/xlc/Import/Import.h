@@ -15,7 +15,7 @@ namespace xlc {
 /// defined for pieces, and there is only one.
 inline constexpr llvm::StringLiteral kLossScope = "graph.loss_scope";
 
-/// On the module: the loss is not a sum over rows, so an evaluation omits the rows that do not fill a global batch.
+/// On the module: the loss is not defined per row, so an evaluation omits the rows that do not fill a global batch.
 inline constexpr llvm::StringLiteral kWholeBatches = "graph.whole_batches";
 
 /// The location of the initial value of a parameter: bytes of float32 in a file, or none.

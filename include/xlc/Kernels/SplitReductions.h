@@ -4,7 +4,7 @@
 //     columns   x [R, C]  ->  partial [K, C], a chunk of R / K rows each  ->  y [C]
 //     all       x [N]     ->  partial [K], a row of N / K elements each   ->  y []
 //
-//     rows      x [R, C]  ->  what it has for each row, and partial [K, C] of those columns that it sums on its way
+//     rows      x [R, C]  ->  its results for each row, and partial [K, C] of the columns that it also sums
 //
 // Partial sums are ordinary values of the unit: planned, verified, and live from one kernel to the next. The number of
 // chunks follows from the shape and the type of target, so bits depend neither on the device nor on the number of

@@ -15,8 +15,8 @@ def Dist_CollectiveKind : I32EnumAttr<"CollectiveKind", "what the ranks of a gro
     I32EnumAttrCase<"all_reduce", 0>,     // the sum of all
     I32EnumAttrCase<"all_reduce_max", 1>, // the largest of all
     I32EnumAttrCase<"all_gather", 2>,     // all blocks side by side
-    I32EnumAttrCase<"reduce_scatter", 3>, // one's own block of the sum
-    I32EnumAttrCase<"all_to_all", 4>]> {  // one's own block of everybody's
+    I32EnumAttrCase<"reduce_scatter", 3>, // the rank's own block of the sum
+    I32EnumAttrCase<"all_to_all", 4>]> {  // the rank's own block of every rank's value
   let cppNamespace = "::xlc::dist";
   let genSpecializedAttr = 0;
 }

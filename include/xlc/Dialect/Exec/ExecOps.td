@@ -30,17 +30,17 @@ def Exec_CauseAttr : EnumAttr<Exec_Dialect, Exec_Cause, "cause">;
 def Exec_Accumulate : I32EnumAttr<"Accumulate", "whether a call writes a result or adds to it", [
     I32EnumAttrCase<"never", 0>,     // writes
     I32EnumAttrCase<"always", 1>,    // adds
-    I32EnumAttrCase<"later", 2>]> {  // writes where the action's `first` is true, else adds
+    I32EnumAttrCase<"later", 2>]> {  // writes if the action's `first` is true, else adds
   let cppNamespace = "::xlc::exec";
   let genSpecializedAttr = 0;
 }
 
 def Exec_KernelKind : I32EnumAttr<"KernelKind", "how a kernel is executed", [
-    I32EnumAttrCase<"loop", 0>,     // each element of the results by itself
-    I32EnumAttrCase<"rows", 1>,     // sums and the like along the last dimension, row by row
+    I32EnumAttrCase<"loop", 0>,     // each element of the results independently
+    I32EnumAttrCase<"rows", 1>,     // reductions along the last dimension, row by row
     I32EnumAttrCase<"columns", 2>,  // along the dimensions before it
     I32EnumAttrCase<"all", 3>,      // over all elements
-    I32EnumAttrCase<"library", 4>]> {  // what its first op is, by a library of the target
+    I32EnumAttrCase<"library", 4>]> {  // its first op, executed by a library of the target
   let cppNamespace = "::xlc::exec";
   let genSpecializedAttr = 0;
 }
@@ -52,26 +52,26 @@ def Exec_KernelKindAttr : EnumAttr<Exec_Dialect, Exec_KernelKind, "kernel"> {
 /// A queue of actions with one role. A rank runs several queues concurrently, each in order. A target may have a thread
 /// or device queue for each, or run all actions in the order of the program.
 def Exec_Stream : I32Enum<"Stream", "on which of a rank's queues an action is", [
-    I32EnumCase<"compute", 0>,  // runs of functions, and what concerns this rank alone
+    I32EnumCase<"compute", 0>,  // runs of functions, and actions of this rank alone
     I32EnumCase<"gather", 1>,   // all_gathers of parameters
     I32EnumCase<"reduce", 2>,   // sums over ranks
     I32EnumCase<"send", 3>,
     I32EnumCase<"receive", 4>,
     I32EnumCase<"copy", 5>,     // rows of a micro-batch, from files
-    I32EnumCase<"weights", 6>]> {  // gradients of weights, where they are computed beside other computations
+    I32EnumCase<"weights", 6>]> {  // gradients of weights, if they run beside other computations
   let cppNamespace = "::xlc::exec";
 }
 
 def Exec_StateKind : I32Enum<"StateKind", "what a state is", [
     I32EnumCase<"value", 0>,            // parameters as units read them
-    I32EnumCase<"master", 1>,           // parameters as the optimizer moves them, where those are rounded
+    I32EnumCase<"master", 1>,           // parameters as the optimizer updates them, if units read rounded ones
     I32EnumCase<"optimizer", 2>,        // a state of the optimizer's row, by its name
-    I32EnumCase<"running_average", 3>,  // what forward replaces, each rank its own
+    I32EnumCase<"running_average", 3>,  // replaced by forward, separately on each rank
     I32EnumCase<"counter", 4>,          // a number that the next step reads
     I32EnumCase<"result", 5>,           // a number that is read between two steps
     I32EnumCase<"index", 6>,            // the rank's index in a group
-    I32EnumCase<"members", 7>,          // which element of which parameter an element of a bucket is (States.h)
-    I32EnumCase<"site", 8>]> {          // the subsequence of a node that draws (Philox.h)
+    I32EnumCase<"members", 7>,          // maps elements of a bucket to elements of parameters (States.h)
+    I32EnumCase<"site", 8>]> {          // the subsequence of a node that draws random bits (Philox.h)
   let cppNamespace = "::xlc::exec";
 }
 

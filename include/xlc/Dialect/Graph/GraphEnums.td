@@ -19,7 +19,7 @@ def Graph_RoleAttr : EnumAttr<Graph_Dialect, Graph_Role, "role"> {
 
 def Graph_Purpose : I32EnumAttr<"Purpose", "what a function of a micro-batch, a timeline or a program is run for", [
     I32EnumAttrCase<"train", 0>,        // a step: forward, backward, update
-    I32EnumAttrCase<"evaluate", 1>]> {  // forward alone: the loss at the parameters as they are
+    I32EnumAttrCase<"evaluate", 1>]> {  // forward only: the loss at the current parameters
   let cppNamespace = "::xlc::graph";
   let genSpecializedAttr = 0;
 }
@@ -44,8 +44,8 @@ def Graph_Reduction : I32EnumAttr<"Reduction", "how elements are combined", [
 def Graph_ReductionAttr : EnumAttr<Graph_Dialect, Graph_Reduction, "reduction">;
 
 def Graph_Scatter : I32EnumAttr<"Scatter", "what an element becomes where updates name it", [
-    I32EnumAttrCase<"last", 0>,   // the last update that does, in the order of the indices
-    I32EnumAttrCase<"max", 1>,    // the largest of what was there and of all updates that do
+    I32EnumAttrCase<"last", 0>,   // the last update of the element, in the order of the indices
+    I32EnumAttrCase<"max", 1>,    // the largest of the previous value and all updates of the element
     I32EnumAttrCase<"min", 2>]> { // the smallest
   let cppNamespace = "::xlc::graph";
   let genSpecializedAttr = 0;

@@ -19,7 +19,7 @@ def Sched_Dialect : Dialect {
 
 def Sched_Extent : I32EnumAttr<"Extent", "how much of a bucket a rank keeps", [
     I32EnumAttrCase<"whole", 0>,     // all of it
-    I32EnumAttrCase<"shard", 1>]> {  // the slice of its index in the shard group
+    I32EnumAttrCase<"shard", 1>]> {  // the slice with its index in the shard group
   let cppNamespace = "::xlc::sched";
   let genSpecializedAttr = 0;
 }
@@ -228,7 +228,7 @@ def Sched_CollectiveOp : Sched_Action<"collective", [Sched_BucketAction, Sched_N
     | kind | over | what |
     |---|---|---|
     | all_gather | the shard group | the shards of the parameters become the whole on every rank |
-    | reduce_scatter | the shard group | each rank gets the sum of its slice of the gradients: where the bucket's grads are `shard`, written into the shard, or added to it (`accumulate`); else in place |
+    | reduce_scatter | the shard group | each rank gets the sum of its slice of the gradients: if the bucket's grads are `shard`, written into the shard, or added to it (`accumulate`); else in place |
     | all_reduce | `group` | gradients are summed in place: the whole, or the slice (`extent` shard) that a reduce_scatter has left on this rank |
 
         sched.collective all_gather @b
