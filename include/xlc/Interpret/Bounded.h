@@ -121,8 +121,8 @@ template <> int64_t toInteger<Bounded>(Bounded value);
 template <> inline bool isUndefined<Bounded>(Bounded value) { return std::isnan(value.get()); }
 template <> inline Bounded lowest<Bounded>() { return Bounded(-std::numeric_limits<double>::infinity()); }
 template <> inline Bounded highest<Bounded>() { return Bounded(std::numeric_limits<double>::infinity()); }
-/// The one of two values that is selected by a comparison. If they are closer than their errors, the comparison is not
-/// counted as open; the error of the result is the larger of the two.
+/// The one of two values that is the larger or the smaller. If they are closer than their errors, this is not an open
+/// comparison: the result has the larger of the two errors.
 inline Bounded chosen(Bounded a, Bounded b, double value) {
   if (std::abs(a.get() - b.get()) > a.error() + b.error())
     return a.get() == value ? a : b;

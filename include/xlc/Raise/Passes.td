@@ -20,8 +20,8 @@ def FoldShapesPass : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
 
         %3 = graph.contract "adb,cb->adc" %x, %w
 
-    A bias between contraction and reshape moves along. If all operands of an element-wise op repeat a value, the op is
-    computed once and its result repeated.
+    A bias between contraction and reshape moves along. If all operands of an element-wise op are repeated along a
+    dimension, the op is computed once along it, and its result is repeated.
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect"];
 }

@@ -51,7 +51,8 @@ std::optional<Role> getRole(mlir::Operation *op);
 /// Whether the op reads, for an element of its results, only the element of this operand with the same indices. If so,
 /// the results may overwrite the operand, element by element.
 bool readsOwnElement(mlir::OpOperand &operand);
-/// Whether all uses of the op's result are reduced: it is a reduction, or slices and concatenates the rows of one.
+/// Whether the op's result is only used in reductions: the op is a reduction, or a reshape that keeps the rows and
+/// whose users are all such ops.
 bool isReducedAlone(mlir::Operation *op);
 
 /// The value before the reshapes and broadcasts that lead to `value`, which has the same elements.
