@@ -1,25 +1,26 @@
-// The table of devices. Data sheets give peaks; programs reach a part of them, and rates here are that part.
+// The table of devices. Data sheets give peak rates; programs reach a fraction of them, and the rates here include that
+// fraction.
 //
 //   products    0.81 of the dense peak, 0.75 of that of float32: large cuBLAS products on H100 reach 798 of 989 TFLOP/s
-//   load        of these rates of sixteen bits, in a step: 0.89 on H100. GPT-2 124M takes 121.6 ms, and its kernels one by one
-//               110, of which products and attention 88.6, with 0.8 from one to the next (docs/Device.md): the rest is taken for
-//               the clock, which falls under load. H200 has the same chip. Whole steps of MPT-13B with 1024 tokens on eight
-//               A100s have 0.79 of the peak, recomputation counted (HFU), on H100s 0.59 (github.com/mosaicml/llm-foundry,
-//               scripts/train/benchmarking), so A100 has 1
+//   load        of these rates of 16-bit types, within a step: 0.89 on H100. GPT-2 124M takes 121.6 ms, its kernels run
+//               one by one take 110, of which products and attention 88.6, with 0.8 between kernels (docs/Device.md).
+//               The rest is attributed to the clock, which drops under load. H200 has the same chip. Whole steps of MPT-13B
+//               with 1024 tokens reach 0.79 of the peak on eight A100s, recomputation counted (HFU), and 0.59 on H100s
+//               (github.com/mosaicml/llm-foundry, scripts/train/benchmarking), so A100 has 1
 //   bandwidth   0.90 of the peak: copies on H100 and H200 reach 3.0 and 4.3 TB/s of 3.35 and 4.8
-//   node        0.82 of NVLink's rate in one direction, which is half of what data sheets add up: NCCL reaches 370 of 450 GB/s
-//               on H100 (github.com/NVIDIA/nccl-tests, issue 212)
+//   node        0.82 of NVLink's rate in one direction, half of the rate that data sheets give: NCCL reaches 370
+//               of 450 GB/s on H100 (github.com/NVIDIA/nccl-tests, issue 212)
 //   network     0.90 of one adapter for each device, as in NVIDIA's DGX systems of that generation; Titans: 10 Gbit/s
-//   memory      what nvidia-smi reports, so without what the driver keeps
-//   context     what a process holds before it loads anything: measured on H100 with a driver of CUDA 13.0 (docs/Device.md);
-//               others with kernels loaded lazily, since CUDA 11.7 (pytorch issue 107667)
-//   libraries   the program's code, cuBLASLt 13 and cuDNN 9.14: 368 to 434 MiB, measured there too
-//   nccl        NCCL 2.28 of a rank that has another one, over sockets: what two ranks have beyond twice those 368 MiB is
-//               388 to 455 MiB each, measured there too
+//   memory      the size that nvidia-smi reports, which excludes the memory reserved by the driver
+//   context     the memory of a process before it loads anything: measured on H100 with a driver of CUDA 13.0
+//               (docs/Device.md); others with kernels loaded lazily, since CUDA 11.7 (pytorch issue 107667)
+//   libraries   the program's code, cuBLASLt 13 and cuDNN 9.14: 368 to 434 MiB, also measured there
+//   nccl        NCCL 2.28 of a rank with one peer, over sockets: two ranks use 388 to 455 MiB each beyond twice those
+//               368 MiB, also measured there
 //
-// Peaks are those of the data sheets "NVIDIA H100/H200 Tensor Core GPU" (SXM), "NVIDIA A100" (SXM4), "NVIDIA V100" (SXM2,
-// 32 GB) and "NVIDIA Titan RTX". Chips before Ampere have no bfloat16: its rate is that of float32. The latency of a
-// message is that of a small collective of NCCL within and across machines.
+// Peaks are those of the data sheets "NVIDIA H100/H200 Tensor Core GPU" (SXM), "NVIDIA A100" (SXM4), "NVIDIA V100"
+// (SXM2, 32 GB) and "NVIDIA Titan RTX". Chips before Ampere have no bfloat16: its rate is that of float32. The latency
+// of a message is that of a small collective of NCCL within and across machines.
 #include "xlc/Cluster/Device.h"
 
 #include "llvm/ADT/STLExtras.h"

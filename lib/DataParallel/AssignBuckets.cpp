@@ -1,13 +1,12 @@
-// Which parameters lie together. Gradients are complete in the order in which backward finishes them, so
-// that order is the order of the buckets and of their members:
+// Assigns parameters to buckets. Backward completes the gradients in a fixed order, and that order is the order of the
+// buckets and of their members:
 //
 //   bucket_0 [ ln_f.bias | ln_f.weight | pad ]        head, reduced first
 //   bucket_1 [ h.1.mlp.c_proj.bias | ... ]            layer 1
 //   bucket_2 [ h.0. ... ]                             layer 0
 //   bucket_3 [ wpe | wte | pad ]                      embed: the last to contribute to the tied wte
 //
-// Under pipeline parallelism a bucket belongs to one chunk; tied parameters of several chunks have buckets of their
-// own.
+// Under pipeline parallelism a bucket belongs to one chunk; parameters tied across chunks have buckets of their own.
 #include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Differentiate/Differentiate.h"

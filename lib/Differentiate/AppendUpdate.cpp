@@ -1,10 +1,10 @@
-// What follows the last micro-batch of a step, as functions of the `graph` dialect: @scalars turns the summed
-// loss, count and squares into the loss, the norm and one factor on all gradients; @update moves the parameters.
+// The computations after the last micro-batch of a step, as functions of the `graph` dialect: @scalars turns the summed
+// loss, count and squares into the loss, the norm and one factor on all gradients; @update updates the parameters.
 //
-// Backward ran on sum / nominal count. The mean over the counted targets is nominal / actual times that, so the
-// factor is  nominal/actual * min(1, clip / (norm + 1e-6)),  norm being that of the true gradient
-// (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_). Where loss or norm is not finite the step is skipped, and so
-// are all later ones: both are one on all ranks, so all ranks decide alike.
+// Backward ran on sum / nominal count. The mean over the counted targets is nominal / actual times that, so the factor
+// is nominal/actual * min(1, clip / (norm + 1e-6)), where norm is that of the true gradient (the 1e-6 is PyTorch's,
+// torch.nn.utils.clip_grad_norm_). If the loss or the norm is not finite, the step and all later ones are skipped. Loss
+// and norm are equal on all ranks, so all ranks make the same decision.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"

@@ -1,13 +1,13 @@
-// Reverse mode on the global graph, before anything is partitioned: walk the forward ops backwards,
-// ask the gradient table for each, and add up what arrives at a value when its turn comes.
+// Reverse mode on the global graph, before anything is partitioned: walk the forward ops backwards, apply the rule of
+// the gradient table to each, and add up the cotangents of a value when the walk reaches it.
 //
-// Three things make the result ready for the phases after it:
+// Three properties prepare the result for the later phases:
 //   - Pieces. The cotangent of a fused query-key-value projection arrives as three slices that tile it;
 //     they become one concat, which Memory places without a copy, not a sum of three padded tensors.
-//   - Contributions stay apart by unit. A tied weight is used by two units; each returns its own
-//     contribution, since each will be written or added into the gradient where it arises.
-//   - Roles. What another unit's backward waits for is I, all other backward is W; found by reachability, not by
-//     the rules.
+//   - Contributions stay separate by unit. A tied weight is used by two units; each returns its own contribution,
+//     which is written or added into the gradient where it is computed.
+//   - Roles. Backward ops that another unit's backward depends on have the role I, all other backward ops W. The role
+//     is found by reachability, not by the rules.
 #include "xlc/Differentiate/Differentiate.h"
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Dialect/Graph/Entry.h"

@@ -1,4 +1,4 @@
-// Gradient rules of element-wise ops. In each: x (or a, b) are operands, y the result, dy its cotangent.
+// Gradient rules of element-wise ops. In each rule, x (or a, b) are the operands, y is the result, dy its cotangent.
 #include "Rules.h"
 
 using namespace mlir;

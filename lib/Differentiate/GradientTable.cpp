@@ -1,5 +1,5 @@
-// The gradient table: one row per op of the graph dialect. Ops that only backward creates
-// (attention_backward and the like) have no row: second derivatives are not taken.
+// The gradient table: one row per op of the graph dialect. Ops that only backward creates (attention_backward and the
+// like) have no row, because second derivatives are not supported.
 #include "Rules.h"
 
 using namespace mlir;

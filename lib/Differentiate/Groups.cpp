@@ -1,5 +1,5 @@
-// The optimizer of the spec, written into the module: hyper-parameters of each group, and which group a
-// parameter belongs to. Group 0 is the optimizer's own; group i + 1 is the spec's group i.
+// Writes the optimizer of the spec into the module: the hyper-parameters of each group, and the group of each
+// parameter. Group 0 is the optimizer's own; group i + 1 is group i of the spec.
 #include "xlc/Dialect/Graph/Schedule.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"

@@ -1,4 +1,4 @@
-// Gradient rules of the ops that have a kernel or a library call of their own.
+// Gradient rules of the ops that have their own kernel or library call.
 #include "Rules.h"
 
 using namespace mlir;

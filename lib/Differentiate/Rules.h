@@ -1,4 +1,4 @@
-// The gradient rules by name, for the table; bodies stand in the *Gradients.cpp files.
+// The gradient rules by name, for the table; the bodies are in the *Gradients.cpp files.
 #ifndef XLC_LIB_DIFFERENTIATE_RULES_H
 #define XLC_LIB_DIFFERENTIATE_RULES_H
 

@@ -1,4 +1,4 @@
-// From a lowered module to the object file of plan and code, and what it is linked with.
+// Emits the object file of plan and code from a lowered module, together with the list of link inputs.
 #include "xlc/Emit/Emit.h"
 #include "xlc/Runtime/Kernel.h"
 #include "xlc/Support/Diagnostics.h"

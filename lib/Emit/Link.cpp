@@ -1,6 +1,6 @@
-// LLD, in this process: no compiler, linker or shell is started, and nothing of the machine is used but the files beside
-// the compiler (docs/rationale/Link.md). What it says goes into memory, since a full disk is one of the things that it
-// may have to say.
+// Links with LLD in this process: no compiler, linker or shell is started, and the only files used are those installed
+// with the compiler (docs/rationale/Link.md). LLD's messages are collected in memory, since a full disk may be one of
+// the errors to report.
 #include "Files/OutputFile.h"
 #include "lld/Common/Driver.h"
 #include "xlc/Emit/Emit.h"

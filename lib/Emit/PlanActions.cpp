@@ -1,4 +1,5 @@
-// The `exec` programs as programs of the plan: places, buffers, and actions as steps, one for one and in order.
+// Translates the `exec` programs to programs of the plan: places, buffers, and actions as steps, one for one and in
+// order.
 #include "PlanParts.h"
 #include "xlc/Estimate/ResidualSlots.h"
 #include "xlc/Memory/Memory.h"

@@ -1,5 +1,6 @@
-// Unit functions as lists of calls on slots. A generated kernel is the index of its code in @kernels; a library kernel
-// is the shape of the call, found from the op and the memory layouts (LibraryCalls.h).
+// Translates unit functions to lists of calls on slots. A call of a generated kernel is the index of its code in
+// @kernels; a call of a library kernel is the shape of the call, derived from the op and the memory layouts
+// (LibraryCalls.h).
 #include "PlanParts.h"
 #include "PlanShapes.h"
 #include "PlanViews.h"

@@ -7,11 +7,11 @@
 
 namespace xlc {
 
-/// Kernels and functions; `functions` gets the number of each function by name.
+/// Fills in kernels and functions; `functions` receives the number of each function by name.
 mlir::LogicalResult fillFunctions(mlir::ModuleOp module, std::map<llvm::StringRef, unsigned> &functions,
                                   plan::PlanT &plan);
 
-/// Appends the program of one stage, with buffers and states, and no actions.
+/// Appends the program of one stage with buffers and states, but without actions.
 mlir::FailureOr<plan::ProgramT *> fillHeld(exec::ProgramOp program, plan::PlanT &plan);
 
 /// Appends the program of one stage.

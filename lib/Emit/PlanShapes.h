@@ -1,4 +1,4 @@
-// The shapes of library calls (LibraryShapes.h) as the plan has them.
+// The shapes of library calls (LibraryShapes.h) in the plan's format.
 #ifndef XLC_LIB_EMIT_PLANSHAPES_H
 #define XLC_LIB_EMIT_PLANSHAPES_H
 

@@ -8,12 +8,12 @@
 
 namespace xlc {
 
-/// The views of a plan; equal ones are one.
+/// The views of a plan; equal views are stored once.
 class ViewTable {
 public:
   explicit ViewTable(plan::PlanT &plan) : plan(plan) {}
 
-  /// The number of the view of a memref value in `plan.views`; adds the view where it is new.
+  /// Returns the number of the view of a memref value in `plan.views`; adds the view if it is new.
   uint32_t add(mlir::Value value);
 
 private:
@@ -21,11 +21,11 @@ private:
   llvm::DenseMap<mlir::MemRefType, uint32_t> numbers;
 };
 
-/// Whether an infinite number is among the constants of a kernel.
+/// Whether the constants of a kernel include an infinity.
 bool writesInfinity(mlir::func::FuncOp kernel);
 
-/// "kernel_7: exp, reduce": its name, and what it computes, each op once. What only moves elements, and constants, are
-/// left out, unless there is nothing else.
+/// Returns the kernel's name and its computations, each op once: "kernel_7: exp, reduce". Constants and ops that only
+/// move elements are omitted, unless the kernel has no other ops.
 std::string describeKernel(mlir::func::FuncOp kernel);
 
 } // namespace xlc

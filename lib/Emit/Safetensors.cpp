@@ -1,4 +1,4 @@
-// Initial parameters, by the runtime's writer: one tensor at a time, so that nothing is held in memory.
+// Writes initial parameters with the runtime's writer, one tensor at a time, so that only one is in memory.
 #include "Files/Safetensors.h"
 #include "xlc/Emit/Emit.h"
 

@@ -1,4 +1,4 @@
-// Functions are measured once for all their runs on a stage, kernels once for all their calls.
+// Measures functions once for all their runs on a stage, and kernels once for all their calls.
 #include "xlc/Estimate/Clock.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Kernels/LibraryCalls.h"

@@ -1,5 +1,5 @@
-// From ops to kernels, from kernels to runs, from runs to a step. A function is counted once and multiplied by
-// how often it runs, so a model of many layers takes no longer than one of two.
+// From ops to kernels, from kernels to runs, from runs to a step. A function is counted once and multiplied by the
+// number of its runs, so a model of many layers takes no longer than one of two.
 #include "xlc/Estimate/Cost.h"
 #include "CostTable.h"
 

@@ -1,6 +1,6 @@
 // FLOPs per op. An elementwise op costs a number of operations per element of its result, a reduction per element of
-// what it reads, an op that only moves elements nothing. An elementwise op without a row costs one, or what its formula
-// does.
+// its operand; an op that only moves elements costs nothing. An elementwise op without a row costs one operation per
+// element, or the operations of its formula.
 #include "CostTable.h"
 #include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Estimate/Cost.h"

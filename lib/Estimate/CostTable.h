@@ -1,4 +1,4 @@
-// The cost table: one row per op that is not merely elementwise, each naming the rule that counts its FLOPs.
+// The cost table: one row per op that is not merely elementwise. Each row names the rule that counts the FLOPs.
 #ifndef XLC_LIB_ESTIMATE_COSTTABLE_H
 #define XLC_LIB_ESTIMATE_COSTTABLE_H
 
@@ -13,7 +13,7 @@ struct CostRow {
   bool isMatrix = false; ///< counts as a matrix product
 };
 
-/// The row of an op, or that of all elementwise ops, or null.
+/// Returns the row of an op, the row of all elementwise ops, or null.
 const CostRow *findCostRow(mlir::OperationName op);
 
 } // namespace xlc

@@ -1,4 +1,4 @@
-// See ResidualSlots.h. The runtime counts the same while it runs (lib/Runtime/Plan/ResidualSlots.cpp).
+// See ResidualSlots.h. The runtime performs the same count while it runs (lib/Runtime/Plan/ResidualSlots.cpp).
 #include "xlc/Estimate/ResidualSlots.h"
 
 using namespace mlir;

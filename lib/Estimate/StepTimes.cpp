@@ -1,7 +1,7 @@
-// Of all actions that could begin, the earliest does, until none can: what an action waits for always comes earlier in the list
-// of its rank, and stages meet in one order, so all come to their end. The messages of a stage share its link, in the order in
-// which they could begin. What computes shares the device, and is taken to go on one after the other: what gradients of
-// weights gain beside other computations nobody has measured.
+// Repeatedly runs the earliest action that can begin, until none can. The dependencies of an action always precede it
+// in the list of its rank, and stages meet in one order, so every action completes. The messages of a stage share its
+// link, in the order in which they could begin. Computations share the device and are modeled as running one after the
+// other: the gain from computing weight gradients beside other computations has not been measured.
 #include "xlc/Estimate/StepTimes.h"
 
 #include "llvm/ADT/TypeSwitch.h"

@@ -1,5 +1,5 @@
-// The factor table: one row per op, naming its factors and in what it is linear. Elementwise ops that are linear in
-// nothing need none.
+// The factor table: one row per op, with its factors and the operands in which it is linear. Elementwise ops that are
+// not linear in any operand need no row.
 #include "xlc/Factors/FactorRules.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,5 +1,5 @@
-// The factor rules of ops that change what a split is called: reshape, slice and concat, and attention, whose query
-// heads and key-value heads are one factor at two sizes.
+// The factor rules of ops that rename a split: reshape, slice and concat, and attention, whose query heads and
+// key-value heads are one factor at two sizes.
 #include "xlc/Factors/FactorRules.h"
 #include <numeric>
 

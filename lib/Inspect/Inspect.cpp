@@ -1,5 +1,6 @@
-// See Inspect.h. The model is imported as planning would import it, for one sample. What is not known is made up: a
-// size for each dimension without one, a loss for a model that ends in logits. Neither changes which units there are.
+// See Inspect.h. The model is imported in the same way as for planning, for one sample. Missing inputs get
+// placeholders: a size for each dimension without one, a loss for a model that ends in logits. Neither changes the set
+// of units.
 #include "xlc/Inspect/Inspect.h"
 #include "xlc/Dialect/Graph/Signature.h"
 

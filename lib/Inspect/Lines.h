@@ -1,4 +1,4 @@
-// Lines of a page of which those that differ in one number only, as equal layers do, are one.
+// Merges lines of a page that differ in one number only, as those of equal layers do.
 #ifndef XLC_LIB_INSPECT_LINES_H
 #define XLC_LIB_INSPECT_LINES_H
 
@@ -11,7 +11,7 @@
 
 namespace xlc::inspection {
 
-/// A text with one of its numbers taken out: "h.*.ln_1.weight" and 3.
+/// A text with one of its numbers removed: "h.*.ln_1.weight" and 3.
 struct Pattern {
   std::string text;
   int64_t number;
@@ -27,7 +27,7 @@ inline std::optional<Pattern> findNumber(llvm::StringRef text) {
   return Pattern{(text.take_front(begin) + "*" + text.drop_front(begin + digits.size())).str(), number};
 }
 
-/// Names, each with a key that must be equal too, of which those that differ in their first number only are one line.
+/// Names with a key. Names with equal keys that differ in their first number only share a line.
 class Lines {
 public:
   void add(llvm::StringRef text, llvm::StringRef key, llvm::StringRef remark) {

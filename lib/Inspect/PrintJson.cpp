@@ -1,4 +1,5 @@
-// The inspection as JSON. Keys are promises to scripts; docs/InspectJson.md lists them, a test compares.
+// Prints the inspection as JSON. The keys are a stable interface for scripts; docs/InspectJson.md lists them, and a
+// test compares the two.
 #include "xlc/Inspect/Inspect.h"
 #include "xlc/Support/QuantityJson.h"
 

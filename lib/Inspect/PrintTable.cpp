@@ -1,4 +1,4 @@
-// The page. Parameters and remarks that differ in one number only (those of equal layers) share a line.
+// Prints the page. Parameters and remarks that differ in one number only (those of equal layers) share a line.
 #include "Lines.h"
 #include "xlc/Inspect/Inspect.h"
 #include "xlc/Support/Numbers.h"

@@ -1,4 +1,4 @@
-// What library calls ask of the memory of an operand.
+// Properties of an operand's memory that library calls require.
 #ifndef XLC_LIB_KERNELS_CALLMEMORY_H
 #define XLC_LIB_KERNELS_CALLMEMORY_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc {
 
-/// From each dimension's element to the next; none where memory is not strided.
+/// The stride of each dimension; empty if the memory is not strided.
 inline llvm::SmallVector<int64_t> stridesOf(mlir::MemRefType type) {
   llvm::SmallVector<int64_t> strides;
   int64_t offset;
@@ -15,7 +15,7 @@ inline llvm::SmallVector<int64_t> stridesOf(mlir::MemRefType type) {
   return strides;
 }
 
-/// None for types that no library call has.
+/// None for types that no library call supports.
 inline std::optional<runtime::FloatType> floatOf(mlir::MemRefType type) {
   mlir::Type element = type.getElementType();
   if (element.isF32())

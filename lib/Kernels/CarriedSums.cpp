@@ -1,4 +1,5 @@
-// Which kernel over rows sums columns on its way: it has their elements in registers, and reads nothing for it.
+// Selects the kernel over rows that also sums columns: it holds their elements in registers, so the sum reads no
+// memory.
 //
 //     dx = layer_norm_backward x, ..., dy    reads x and dy        dweight = sum over rows of dy * normalized(x)
 //     y = dx + residual                      makes y               dbias = sum over rows of y

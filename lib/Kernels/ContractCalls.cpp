@@ -1,10 +1,10 @@
-// Matching contractions to the library's products. An einsum letter stands in two or three of (a, b, y), which makes it
+// Matches contractions to the library's products. An einsum letter occurs in two or three of (a, b, y), which makes it
 //
 //     in a, b, y: batch      in a, y: m      in b, y: n      in a, b: k
 //
 // Each letter is a factor with a size and a stride in each operand (0 where absent). Two factors of a group are one
-// longer factor if, in every operand, the outer one's stride is the inner one's extent. What remains of m or n beside
-// one factor is moved to the batch, where the operand that lacks it has stride 0.
+// longer factor if, in every operand, the outer one's stride is the inner one's extent. If m or n has more than one
+// factor left, the others move to the batch, where the operand without the factor has stride 0.
 #include "CallMemory.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-// What follows a product up to where its sum is rounded, which a library may do with it.
+// The ops between a product and the rounding of its sum, which a library call may include.
 //
 //     contract -> add bias -> cast                                  y = round(sum + bias)
 //     contract [-> add bias] -> add (widened residual) -> cast      y = round(sum + bias + c)
@@ -20,7 +20,7 @@ struct EpilogueOps {
   mlir::Value result;
 };
 
-/// Those that `contract` begins, the one of most ops first.
+/// The epilogues that begin at `contract`, longest first.
 llvm::SmallVector<EpilogueOps, 2> findEpilogues(graph::ContractOp contract);
 
 } // namespace xlc

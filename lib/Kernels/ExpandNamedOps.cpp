@@ -1,4 +1,4 @@
-// Named ops of generated kernels become the small ops that they stand for, so that the emitter knows arithmetic only.
+// Expands the named ops of generated kernels into small ops, so that the emitter handles arithmetic only.
 #include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Kernels/Kernels.h"
 

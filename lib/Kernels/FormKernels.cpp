@@ -1,5 +1,5 @@
-// Acts on the groups of KernelGroups.h: each becomes a kernel function and a call. A kernel copies the
-// cheap sources it reads; everything else it reads is an argument, as a view where it is one.
+// Turns each group of KernelGroups.h into a kernel function and a call. A kernel contains copies of the cheap sources
+// that it reads; all its other inputs are arguments, as views where they are views.
 #include "KernelGroups.h"
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Dialect/Exec/Exec.h"

@@ -1,16 +1,16 @@
-// Grouping is greedy and in program order. An op joins the last kernel that any of its operands waits for, if that
-// kernel can do it too; otherwise it begins a new one. Since kernels run in the order in which they were
-// begun, joining kernel k is right as soon as everything the op needs is there when k runs.
+// Grouping is greedy and in program order. An op joins the last kernel that any of its operands depends on, if that
+// kernel can compute it too; otherwise it begins a new one. Since kernels run in the order in which they were begun, an
+// op may join kernel k as soon as all its operands are available when k runs.
 //
 //   k0 contract+bias    k1 add, layer_norm (rows)    k2 contract+bias    k3 gelu (loop) ...
 //
-// Four sorts of op are not kernels of their own: views (strides), cheap sources (constants, broadcasts: made again
-// wherever they are read), concats whose operands are written in place, and what ranks exchange (the dist dialect).
-// A sum over columns joins a kernel over the same rows that reads or makes what is summed: it sums them on its way
-// (SplitReductions.h), and who needs the sum begins a new one.
+// Four sorts of op do not form kernels of their own: views (strides), cheap sources (constants, broadcasts: recomputed
+// wherever they are read), concats whose operands are written in place, and exchanges between ranks (the dist dialect).
+// A sum over columns joins a kernel over the same rows that reads or computes its operand: that kernel accumulates the
+// sum while it runs (SplitReductions.h), and a user of the sum begins a new kernel.
 //
-// A kernel never waits for another rank: what depends on an exchange begins a new one, and since exchanges keep their
-// order, all ranks come to them in the same order.
+// A kernel never waits for another rank: an op that depends on an exchange begins a new kernel. Exchanges keep their
+// order, so all ranks reach them in the same order.
 #include "KernelGroups.h"
 #include "xlc/Dialect/Dist/Dist.h"
 #include "xlc/Kernels/LibraryCalls.h"

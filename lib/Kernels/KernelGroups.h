@@ -1,4 +1,4 @@
-// Which ops of a unit function make one kernel. Decides; FormKernels.cpp acts.
+// Decides which ops of a unit function form one kernel; FormKernels.cpp acts on the decision.
 #ifndef XLC_LIB_KERNELS_KERNELGROUPS_H
 #define XLC_LIB_KERNELS_KERNELGROUPS_H
 
@@ -11,7 +11,7 @@
 
 namespace xlc {
 
-/// Ops that one kernel does; or a single op that is no kernel.
+/// The ops of one kernel, or a single op that is not a kernel.
 struct KernelGroup {
   enum class Form { Kernel, Concat, Exchange } form = Form::Kernel;
   exec::KernelKind kind = exec::KernelKind::library;
@@ -24,13 +24,12 @@ struct KernelGroup {
 /// The kernels of a function, in an order in which they can run.
 class KernelGroups {
 public:
-  /// Groups all ops of `function`; inserts copies where no library of the target takes a view.
-  /// The last results are written to gradients and the like; where `accumulates` says so, runs may add to what is
-  /// there.
+  /// Groups all ops of `function`; inserts copies where no library of the target accepts a view. The last results are
+  /// written to gradients and other stores; where `accumulates` is set, runs may add to the stored value.
   KernelGroups(mlir::func::FuncOp function, llvm::ArrayRef<bool> accumulates, const Target &target);
 
   llvm::ArrayRef<KernelGroup> get() const { return groups; }
-  /// Cheap ops that are made again in every kernel that needs them: constants, broadcasts, what widens.
+  /// Cheap ops that are recomputed in every kernel that needs them: constants, broadcasts, widening casts.
   static bool isInline(mlir::Value value);
 
 private:
@@ -48,12 +47,12 @@ private:
   void returnResultsOnly(llvm::ArrayRef<bool> accumulates);
   mlir::Value copy(mlir::Value value, mlir::Operation *before);
   void materialize(mlir::Value value);
-  /// The last kernel that `value` waits for, -1 where it waits for none.
+  /// The last kernel that `value` depends on, or -1.
   int64_t readiness(mlir::Value value);
   bool isMadeIn(mlir::Value value, int64_t group);
   bool isReadableInside(mlir::Value value, int64_t group);
   bool canJoin(mlir::Operation *op, const KernelGroup &fresh, int64_t group);
-  /// The kernel over rows that can sum columns on its way; -1: none does.
+  /// The kernel over rows that can also sum the columns, or -1.
   int64_t findCarrier(mlir::Operation *op, const KernelGroup &fresh, int64_t latest);
   bool isAtHand(mlir::Value value, int64_t group);
   int64_t create(KernelGroup group, mlir::Operation *op);

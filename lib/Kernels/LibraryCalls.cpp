@@ -1,4 +1,4 @@
-// Matching ops to library calls, but for contractions (ContractCalls.cpp).
+// Matches ops to library calls, except contractions (ContractCalls.cpp).
 #include "xlc/Kernels/LibraryCalls.h"
 #include "CallMemory.h"
 #include "xlc/Dialect/Exec/Exec.h"

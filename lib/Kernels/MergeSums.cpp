@@ -1,5 +1,5 @@
-// Sums over columns that a function has for others as one kernel at its end. Partial sums (SplitReductions.h) are soon read, and
-// a kernel for each sum would take longer to begin than to read them.
+// Merges the column sums that a function returns into one kernel at its end. Partial sums (SplitReductions.h) are
+// small: launching a kernel for each sum would take longer than reading them.
 //
 //     call @a_sums(%0)   call @b_sums(%1, %2)      ->      call @a_sums_merged(%0, %1, %2)
 #include "mlir/IR/IRMapping.h"

@@ -1,6 +1,6 @@
-// Three kinds of reduction are enough: to rows, to columns, to a scalar. The others become one of them by
-// a reshape or, where the reduced dimensions lie amid others, a transpose. Scatters go along dimension 0; letters that
-// a contraction sums lie together. Attention that is no library's becomes products and rows.
+// Normalizes reductions to three kinds: to rows, to columns, to a scalar. The others become one of them by a reshape
+// or, where the reduced dimensions are not adjacent, a transpose. Scatters are moved to dimension 0; the summed letters
+// of a contraction are made adjacent. Attention without a library call becomes products and row kernels.
 #include "WriteAttention.h"
 #include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Kernels/Kernels.h"

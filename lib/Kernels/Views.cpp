@@ -1,5 +1,5 @@
-// Views as strides. The reshape rule is that of dense tensor libraries: neighbouring dimensions that are one run of
-// memory may be cut anew, others may not.
+// Views as strides. The reshape rule is that of dense tensor libraries: adjacent dimensions that form one run of memory
+// can be split differently, others cannot.
 #include "xlc/Kernels/Views.h"
 
 using namespace mlir;

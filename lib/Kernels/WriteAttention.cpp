@@ -1,5 +1,5 @@
-// See WriteAttention.h. Letters of a product: b batch, g group of heads that share keys and values, m head of the group,
-// q query, k key, d and e features.
+// See WriteAttention.h. Letters of a product: b batch, g group of heads that share keys and values, m head of the
+// group, q query, k key, d and e features.
 #include "WriteAttention.h"
 #include "xlc/Dialect/Graph/Draws.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"

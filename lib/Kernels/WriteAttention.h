@@ -1,12 +1,13 @@
-// Attention for targets whose library has none: products, and kernels over the rows of the scores, which then lie in memory.
+// Attention for targets whose library has none: products, and kernels over the rows of the scores, which are stored in
+// memory.
 //
 //   forward    scores = q k^T      p = softmax(scale scores), lse      out = p v
 //   backward   scores = q k^T      p = softmax(scale scores)           dv = p^T dout
 //              dp = dout v^T       ds = scale p (dp - sum(p dp))       dq = ds k     dk = ds^T q
 //
-// Where attention drops probabilities, p and dp are masked before they are multiplied or summed; p in ds is not.
+// If attention drops probabilities, p and dp are masked before they are multiplied or summed; p in ds is not.
 //
-// Scores are f32 whatever q, k and v are; p and ds, which are multiplied, have their type.
+// Scores are f32 for all types of q, k and v; p and ds, which are operands of products, have the type of q, k and v.
 #ifndef XLC_LIB_KERNELS_WRITEATTENTION_H
 #define XLC_LIB_KERNELS_WRITEATTENTION_H
 
@@ -14,15 +15,17 @@
 
 namespace xlc {
 
-/// Writes the ops that an attention or attention_backward stands for in its place.
+/// Replaces an attention or attention_backward op by the ops of its definition.
 void writeAttention(mlir::Operation *op);
 
-/// For a library that makes probabilities again from log-sum-exps, which a query that sees no key has none of: with
-/// a condition (i1) beside the scores, what such queries give is taken out and, with `uniform`, added beside it.
+/// For a library that recomputes probabilities from log-sum-exps, which are undefined for a query that sees no key.
+/// With a condition (i1) beside the scores, the contribution of such queries is removed and, with `uniform`, added
+/// separately.
 ///
 ///   dout' = sees no key ? 0 : dout      dq, dk, dv' = attention_backward(..., dout')      dv = dv' + sum(dout - dout') / keys
 ///
-/// Without `uniform`, which such a library has alone, out is zero there and dv is dv'; the ops have `uniform` then.
+/// Without `uniform`, the only form that such a library supports, out is zero there and dv is dv'; the ops have
+/// `uniform` after the split.
 void splitUnseen(mlir::Operation *op);
 
 } // namespace xlc

@@ -1,4 +1,4 @@
-// The actions of the `exec` dialect: what each says of itself.
+// The actions of the `exec` dialect: the properties that each action declares.
 #include "xlc/Dialect/Exec/Exec.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -1,5 +1,5 @@
-// The `exec` dialect: registration and verifiers. What needs more than one op (reads before writes, what a function
-// takes) is the gate's of the phase Memory.
+// The `exec` dialect: registration and verifiers. Checks over several ops (reads before writes, the arguments of a
+// function) belong to the gate of the phase Memory.
 #include "xlc/Dialect/Exec/Exec.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -1,5 +1,5 @@
-// See Draws.h. Words are read as integers with a sign: those with the upper bit set, which are the greater half
-// without a sign, are the ones below zero.
+// See Draws.h. Words are read as signed integers: words with the upper bit set, the greater half of the unsigned
+// values, are negative.
 #include "xlc/Dialect/Graph/Draws.h"
 
 #include "xlc/Runtime/Dropout.h"

@@ -1,4 +1,4 @@
-// Folders of the `graph` dialect: shape ops that do nothing, or twice the same, vanish.
+// Folders of the `graph` dialect: they remove shape ops that have no effect or repeat another one.
 #include "xlc/Dialect/Graph/Graph.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
-// The `graph` dialect: registration, enums, attributes, and the small questions every phase
-// asks of an op (unit, role, source name, bytes).
+// The `graph` dialect: registration, enums, attributes, and the small queries on an op that every phase uses (unit,
+// role, source name, bytes).
 #include "mlir/IR/DialectImplementation.h"
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/LossScale.h"

@@ -1,5 +1,5 @@
-// See NamedOps.h. The formulas are those of GraphOps.td, in the order of operations that is safe in float (maxima
-// subtracted before exp, means before squares).
+// See NamedOps.h. The formulas are those of GraphOps.td, in an order of operations that is safe in floating point
+// (maxima subtracted before exp, means before squares).
 #include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Dialect/Graph/Update.h"
 

@@ -1,5 +1,5 @@
-// The table of optimizers and their formulas, as PyTorch defines them where it has them. A formula is written once, over
-// one element: a shard is updated like the whole.
+// The table of optimizers and their formulas, as defined by PyTorch where PyTorch has them. A formula is written once,
+// for one element: a shard is updated like the whole.
 #include "xlc/Dialect/Graph/Optimizers.h"
 #include "xlc/Dialect/Graph/Update.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-// Verifiers of the `graph` dialect: the rule, then both values.
+// Verifiers of the `graph` dialect. A message states the rule, then both values.
 #include "VerifyShapes.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "xlc/Dialect/Graph/Update.h"

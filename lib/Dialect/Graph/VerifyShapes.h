@@ -1,4 +1,4 @@
-// What verifiers ask of several ops.
+// Shape checks that the verifiers of several ops share.
 #ifndef XLC_LIB_DIALECT_GRAPH_VERIFYSHAPES_H
 #define XLC_LIB_DIALECT_GRAPH_VERIFYSHAPES_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc::graph {
 
-/// `value` has exactly `shape`, or an error that names what it is.
+/// Verifies that `value` has exactly the shape `shape`; the error names the value by its meaning.
 llvm::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what, mlir::Value value,
                                 llvm::ArrayRef<int64_t> shape);
 

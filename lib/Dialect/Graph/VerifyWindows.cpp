@@ -1,5 +1,5 @@
-// Verifiers of convolutions and pools. What windows have in common is checked once; sizes and steps are bounded so that
-// no place o * stride + k * dilation can overflow.
+// Verifiers of convolutions and pools. The common properties of windows are checked once; sizes and steps are bounded
+// so that no position o * stride + k * dilation can overflow.
 #include "xlc/Dialect/Graph/Graph.h"
 
 using namespace mlir;
