@@ -1,7 +1,8 @@
-// Functions of f32 as polynomials that vectors can evaluate. exp and tanh are ours, after Cephes (expf, tanhf) with
-// fused multiply-adds: at most 2 units in the last place off (exp: 1), since training amplifies what they lose; log and erf
-// are MLIR's. Where neither exists (f64, sin, cos, pow) an element is a call of the C library; for targets without one
-// the logarithm of f64 is ours as well, and sin and cos of f32 are, after Cephes (sinf, cosf).
+// Functions of f32 as polynomials that can be evaluated on vectors. exp and tanh are our own, after Cephes (expf,
+// tanhf) with fused multiply-adds. Their error is at most 2 units in the last place (exp: 1), since training amplifies
+// errors. log and erf are MLIR's. Where neither exists (f64, sin, cos, pow), each element is a call of the C library.
+// For targets without a C library the logarithm of f64 is our own as well, and so are sin and cos of f32, after Cephes
+// (sinf, cosf).
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -1,5 +1,5 @@
-// Element rules of element-wise ops. No fast-math flag anywhere: a vector's lane, the masked end of a row and a scalar
-// give the same bits.
+// Element rules of element-wise ops. No fast-math flags are used: a lane of a vector, the masked end of a row and a
+// scalar give the same bits.
 #include "ElementRules.h"
 #include "Mapping.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

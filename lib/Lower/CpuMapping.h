@@ -1,5 +1,5 @@
-// Kernels for a thread of a CPU: rows [begin, end) that the caller names, one after the other, in vectors of the registers'
-// width; what fills no vector is done by the same operations under a mask.
+// Kernels for a thread of a CPU: the rows [begin, end) that the caller passes, one after the other, in vectors of the
+// registers' width. The elements after the last full vector use the same operations under a mask.
 #ifndef XLC_LIB_LOWER_CPUMAPPING_H
 #define XLC_LIB_LOWER_CPUMAPPING_H
 
@@ -9,7 +9,7 @@ namespace xlc::lower {
 
 class CpuFrame : public KernelFrame {
 public:
-  /// With the signature of XlcKernel.
+  /// Has the signature of XlcKernel.
   mlir::FailureOr<mlir::func::FuncOp> createFunction(mlir::OpBuilder &builder, llvm::StringRef name,
                                                      const KernelRequest &request) override;
   Memory bindOperand(KernelEmitter &e, size_t i) override;
@@ -19,7 +19,7 @@ public:
   mlir::Value roundToBf16(KernelEmitter &, mlir::Value) override { return {}; }
   unsigned constantSpace() const override { return 0; }
 
-  /// Rows that there are; callers cut them at multiples of `grain`.
+  /// Sets the number of rows; callers split them at multiples of `grain`.
   void setExtent(int64_t extent, int64_t grain);
   /// The first row of a call, and the end of its rows.
   Index begin(int64_t multiple) { return {.base = code.getArgument(1), .multiple = multiple}; }
@@ -42,7 +42,7 @@ public:
   bool sharesTotals() const override { return false; }
   void once(KernelEmitter &e, llvm::function_ref<void()> body) override;
   void forPositions(KernelEmitter &e, int64_t size, LaneBody body) override;
-  /// Of one extent.
+  /// The columns of one extent.
   void forColumns(KernelEmitter &e, llvm::ArrayRef<int64_t> sizes, int64_t rows, ColumnBody body) override;
   void forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) override;
   void forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) override;

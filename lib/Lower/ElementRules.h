@@ -1,4 +1,4 @@
-// The element rules by name, for the table; bodies stand in ArithmeticRules.cpp, ShapeRules.cpp, ReduceRule.cpp and
+// The element rules by name, for the table; the bodies are in ArithmeticRules.cpp, ShapeRules.cpp, ReduceRule.cpp and
 // RandomRule.cpp.
 #ifndef XLC_LIB_LOWER_ELEMENTRULES_H
 #define XLC_LIB_LOWER_ELEMENTRULES_H
@@ -53,14 +53,14 @@ XLC_RULE(reduceElement);
 XLC_RULE(randomBitsElement);
 #undef XLC_RULE
 
-/// a (kind) b, and the value that leaves every other unchanged.
+/// a (kind) b, and the neutral element of that operation.
 mlir::Value combineElements(KernelEmitter &emitter, graph::Reduction kind, mlir::Value a, mlir::Value b);
 mlir::Value neutralElement(KernelEmitter &emitter, graph::Reduction kind, mlir::Type element);
 
-/// Whether a power is neither a root nor a product of a few.
+/// Whether a power is neither a root nor a product of a few factors.
 bool needsLibraryPower(graph::PowOp op);
 
-/// A number of type `element` from an i64 (vectors element by element).
+/// Converts an i64 to a number of type `element` (vectors element by element).
 mlir::Value convertElement(KernelEmitter &emitter, mlir::Value value, mlir::Type element);
 
 } // namespace xlc::lower

@@ -1,4 +1,4 @@
-// The lowering table: one row per op that can stand in a generated kernel. Ops with a kernel of their own are library
+// The lowering table: one row per op that can occur in a generated kernel. Ops with a kernel of their own are library
 // calls; other named ops are expanded into these (ExpandNamedOps.cpp).
 #include "ElementRules.h"
 

@@ -1,14 +1,14 @@
-// The loops around a kernel's elements, by kind; how they run is the mapping's (Mapping.h).
+// The loops around a kernel's elements, by kind; the mapping determines how they run (Mapping.h).
 //
-//     all          one element of each result, of which a GPU makes a row
-//     1-d domains  positions, each by itself
-//     loop         elements, each by itself
-//     rows         for each row: row values once, then elements along the last dimension; what sums columns over chunks
-//                  of rows has a chunk's rows one after the other, and its sums in registers
-//     columns      positions, each by itself; those of results of another length come behind them
+//     all          one element of each result; a GPU treats it as a row
+//     1-d domains  independent positions
+//     loop         independent elements
+//     rows         for each row: row values once, then elements along the last dimension; a sum of columns over chunks of
+//                  rows visits the rows of a chunk one after the other, with its partial sums in registers
+//     columns      independent positions; the positions of results of another length follow
 //
-// Within a row results are computed before any is stored, and row results are stored last: an operand that shares
-// memory with a result is read in time.
+// Within a row all results are computed before any is stored, and row results are stored last, so an operand that
+// shares memory with a result is read before it is overwritten.
 #include "EmitKernel.h"
 #include "ElementRules.h"
 #include "KernelResults.h"

@@ -1,5 +1,5 @@
-// Which kernels there are: one function per kernel, memory layout of its operands and set of results that are added to.
-// Calls with equal layouts share one.
+// Selects the kernels to emit: one function per kernel, memory layout of its operands and set of results that are added
+// to. Calls with equal layouts share a function.
 #include "CpuMapping.h"
 #include "EmitKernel.h"
 #include "Gpu/GpuMapping.h"

@@ -1,5 +1,5 @@
-// An element-wise kernel on contiguous memory does not care about its shape: gelu of [4, 256, 3072] is a loop over
-// 3145728 elements, which threads cut where they like and which has one remainder instead of 1024.
+// An element-wise kernel on contiguous memory does not depend on its shape: gelu of [4, 256, 3072] is a loop over
+// 3145728 elements, which can be split among threads at any position and has one remainder instead of 1024.
 #include "EmitKernel.h"
 #include "xlc/Kernels/LibraryCalls.h"
 #include "llvm/ADT/SetVector.h"

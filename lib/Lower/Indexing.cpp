@@ -1,5 +1,5 @@
-// Arithmetic of indices, and elements in memory. Index arithmetic happens in the scope that defines its operands and is
-// remembered there, so that equal indices are the same SSA value (which is what evaluate() compares).
+// Arithmetic of indices, and elements in memory. Index arithmetic is emitted in the scope that defines its operands and
+// cached there, so that equal indices are the same SSA value (which is what evaluate() compares).
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,4 +1,4 @@
-// Scopes, loops and the memory of what has been evaluated; see KernelEmitter.h for the idea.
+// Scopes, loops and the cache of evaluated elements; see KernelEmitter.h for the idea.
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,11 +1,11 @@
-// Emits one kernel from the graph ops that define it, element by element: every op has a rule that says how its element
-// at given indices follows from elements of its operands (the scheme of XLA's elemental emitter). A kernel is then
-// loops around "evaluate the results here, store them", and nothing intermediate is ever in memory.
+// Emits one kernel from the graph ops that define it, element by element: every op has a rule that computes its element
+// at given indices from elements of its operands (the scheme of XLA's elemental emitter). A kernel is then a nest of
+// loops around "evaluate the results here, store them", and intermediate values are never stored in memory.
 //
-// Indices are affine in the *lane*: evaluating at [i, j + lane] for 16 lanes yields a vector; where no index depends on
-// the lane the element is one scalar, shared by all lanes. Loops nest in *scopes*; an element is computed in the
-// outermost scope that defines its indices and remembered there, so nothing is computed twice or inside a loop that
-// does not matter to it.
+// Indices are affine in the *lane*: evaluating at [i, j + lane] for 16 lanes yields a vector; if no index depends on
+// the lane, the element is one scalar, shared by all lanes. Loops nest in *scopes*; an element is computed in the
+// outermost scope that defines its indices and cached there, so nothing is computed twice or inside a loop that it does
+// not depend on.
 //
 //     scope 0  kernel      pointers, constants, elements of scalar tensors
 //     scope 1  row loop    row statistics: an inner reduction loop each level, before the ...
@@ -19,7 +19,7 @@
 
 namespace xlc::lower {
 
-/// A position along one dimension: base + offset + stride * lane, or, where `lanes` is set, any vector of positions.
+/// A position along one dimension: base + offset + stride * lane, or, if `lanes` is set, any vector of positions.
 struct Index {
   mlir::Value base = {}; ///< i64; null: 0
   int64_t offset = 0;
@@ -32,7 +32,7 @@ struct Index {
 };
 using Indices = llvm::SmallVector<Index, 4>;
 
-/// How many neighbouring elements are computed at once; `mask`: which of them exist (null: all).
+/// The number of adjacent elements that are computed at once; `mask`: which of them exist (null: all).
 struct Lanes {
   int64_t width = 1;
   mlir::Value mask = {};
@@ -52,7 +52,7 @@ class Mapping; // how loops run on a target
 
 class KernelEmitter {
 public:
-  /// Emits at the end of `body`, for a target that `mapping` knows and that has constants in this address space.
+  /// Emits at the end of `body`, for the target of `mapping`, whose constants are in this address space.
   KernelEmitter(mlir::Block *body, mlir::Location loc, Mapping &mapping, unsigned constantSpace);
 
   /// The element of `value` at `indices`: a scalar, or a vector of lanes.width.
@@ -60,7 +60,7 @@ public:
   /// The elements of all operands of an element-wise op, all scalars or all vectors.
   llvm::SmallVector<mlir::Value, 3> evaluateOperands(mlir::Operation *op, mlir::ArrayRef<Index> indices,
                                                      const Lanes &lanes);
-  /// Says where a function argument stands in memory.
+  /// Sets the memory of a function argument.
   void bind(mlir::Value given, Memory memory) { memories[given] = std::move(memory); }
   const Memory &memoryOf(mlir::Value given) const { return memories.find(given)->second; }
 
@@ -71,13 +71,13 @@ public:
                                       Body body);
 
   // Scopes.
-  /// Ops of `body` run where `condition` holds.
+  /// Runs the ops of `body` only if `condition` holds.
   void guarded(mlir::Value condition, llvm::function_ref<void()> body);
-  /// The value that `body` gives where `condition` holds; zero, or its bits, elsewhere.
+  /// The value of `body` if `condition` holds; otherwise zero, or its bits.
   mlir::Value chosen(mlir::Value condition, llvm::function_ref<mlir::Value()> body);
-  /// `body` has a scope of its own, in the block of the current one.
+  /// Emits `body` in a scope of its own, within the block of the current scope.
   void within(llvm::function_ref<void()> body);
-  /// `body` emits into the scope at `depth`.
+  /// Emits `body` in the scope at `depth`.
   void atDepth(int depth, llvm::function_ref<void()> body);
 
   // Indices.
@@ -92,17 +92,17 @@ public:
   Index indexOf(mlir::Value element);
   mlir::Value scalarOf(const Index &index);
   mlir::Value vectorOf(const Index &index, int64_t width);
-  /// The position as i64, a scalar where it is uniform.
+  /// The position as i64, a scalar if it is uniform.
   mlir::Value positionOf(const Index &index, int64_t width);
 
   // Memory.
   mlir::Value load(const Memory &memory, mlir::ArrayRef<Index> indices, const Lanes &lanes);
   void store(const Memory &memory, mlir::ArrayRef<Index> indices, const Lanes &lanes, mlir::Value value);
-  /// Memory of a constant that is not one value repeated.
+  /// The memory of a constant that is not one repeated value.
   Memory constantMemory(graph::ConstantOp op);
 
   // Values.
-  /// As registers hold it: the bits of a bf16 as an integer.
+  /// The constant in its register representation: the bits of a bf16 as an integer.
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value constant(mlir::Type element, double value);
   mlir::Value integer(int64_t value);
@@ -114,9 +114,9 @@ public:
   mlir::Location loc() const { return location; }
   Mapping &mapping() { return target; }
   int currentDepth() const { return depth; }
-  /// Remembers `element` as the element of `value`, as if it had been evaluated.
+  /// Caches `element` as the element of `value`, as if it had been evaluated.
   void remember(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes, mlir::Value element);
-  /// Whether that element is known already.
+  /// Whether that element is already cached.
   bool isKnown(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes);
 
 private:
@@ -126,7 +126,7 @@ private:
     llvm::SmallVector<mlir::Operation *, 2> openLoops; ///< new ops go before the last of them
     std::map<Key, mlir::Value> known;                  ///< looked up only, never iterated over
   };
-  /// Moves the insertion point into another scope for as long as it lives.
+  /// Moves the insertion point into another scope for the lifetime of the object.
   class InScope {
   public:
     InScope(KernelEmitter &emitter, int depth) : emitter(emitter), saved(emitter.depth) { emitter.enter(depth); }
@@ -147,7 +147,7 @@ private:
   void close(mlir::Operation *op);
   Place placeOf(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes);
   void enter(int depth);
-  /// a (operation) `other`, at loop `depth`; `b` stands for it among the values that are known there. Without `other`, `b`
+  /// a (operation) `other`, at loop `depth`; `b` represents `other` in the cache of known values. Without `other`, `b`
   /// is the number itself.
   mlir::Value combine(int64_t operation, mlir::Value a, int64_t b, int depth, mlir::Value other = {});
   mlir::Value sum(mlir::Value a, mlir::Value b, int depth);
@@ -164,12 +164,12 @@ private:
   llvm::DenseMap<mlir::Value, Memory> memories;
 };
 
-/// How the element of an op's result follows from its operands' elements.
+/// Computes the element of an op's result from its operands' elements.
 using ElementRule = mlir::Value (*)(KernelEmitter &, mlir::Operation *, mlir::ArrayRef<Index>, const Lanes &);
 
-/// The rule of an op, null where it has none. Named ops are expanded before and have none.
+/// The rule of an op, or null. Named ops are expanded before and have no rule.
 ElementRule findElementRule(llvm::StringRef opName);
-/// Whether the rule of an op writes many instructions, which need most registers: exp, and what is made of it.
+/// Whether the rule of an op emits many instructions and so needs most registers: exp, and the functions built on it.
 bool isRoutine(llvm::StringRef opName);
 /// Ops with a rule, in the order of the table.
 llvm::SmallVector<llvm::StringRef> getEmittableOps();

@@ -1,5 +1,5 @@
-// Where the values of a kernel go: each result has a place in memory, to which a call writes or adds; what sums
-// columns over chunks of rows is kept in registers until the chunk's rows are done.
+// Stores the results of a kernel: each result has memory to which a call writes or adds. A sum of columns over chunks
+// of rows stays in registers until the rows of the chunk are done.
 #ifndef XLC_LIB_LOWER_KERNELRESULTS_H
 #define XLC_LIB_LOWER_KERNELRESULTS_H
 
@@ -15,40 +15,40 @@ struct Result {
 };
 using Results = llvm::ArrayRef<const Result *>;
 
-/// What a result sums up for the columns of each chunk of rows; null: it is none of these.
+/// The reduction of a result that sums columns of each chunk of rows; null for other results.
 graph::ReduceOp findChunkSum(const Result &result);
 
 class ResultStores {
 public:
   ResultStores(KernelEmitter &e, Mapping &mapping) : e(e), mapping(mapping) {}
 
-  /// Stores, or adds to what is there; what is there is read only then.
+  /// Stores a value or adds it to the stored one, which is read only in the latter case.
   void store(const Result &result, llvm::ArrayRef<Index> indices, const Lanes &lanes, mlir::Value value);
   llvm::SmallVector<mlir::Value> evaluateAll(Results which, llvm::ArrayRef<Indices> indices, const Lanes &lanes);
   void storeAll(Results which, llvm::ArrayRef<Indices> indices, const Lanes &lanes, llvm::ArrayRef<mlir::Value> values);
-  /// Evaluates `which` results, all before the first is stored.
+  /// Evaluates the results `which`, all before the first is stored.
   void evaluateAndStore(Results which, llvm::ArrayRef<Indices> indices, const Lanes &lanes);
 
 private:
-  /// Sixteen bits are added as f32 and rounded once.
+  /// Adds; 16-bit types are added as f32 and rounded once.
   mlir::Value add(mlir::Value value, mlir::Value old, mlir::Type element);
 
   KernelEmitter &e;
   Mapping &mapping;
 };
 
-/// Sums over the rows of a chunk, for those columns whose elements a worker has of each row of `size`.
+/// Sums over the rows of a chunk, for the columns whose elements a worker has in each row of `size`.
 class ColumnSums {
 public:
   ColumnSums(KernelEmitter &e, Mapping &mapping, int64_t size, Results which)
       : e(e), mapping(mapping), size(size), which(which) {}
 
-  /// Before the first row.
+  /// The values before the first row.
   llvm::SmallVector<mlir::Value> begin();
-  /// With what a row adds.
+  /// The values after the contribution of a row.
   llvm::SmallVector<mlir::Value> add(const Index &row, mlir::ValueRange sums);
   void store(const Index &chunk, llvm::ArrayRef<mlir::Value> sums, ResultStores &stores);
-  /// Calls `body` for what a worker has of a row, in an order that is always the same.
+  /// Calls `body` for a worker's part of a row, always in the same order.
   void forKept(llvm::function_ref<void(const Index &position, const Lanes &lanes)> body);
 
 private:

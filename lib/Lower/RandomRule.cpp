@@ -1,10 +1,10 @@
 // The element rule of graph.random_bits: Philox 4x32-10 in the kernel (include/xlc/Runtime/Philox.h). A word of 32 bits
-// is the lower half of an i64, so that the product of two words is one multiplication; what the upper half has in
-// between does not matter.
+// is the lower half of an i64, so that the product of two words is one multiplication; intermediate values of the upper
+// half are ignored.
 //
-// A counter has the words of four neighbours. Where lanes are neighbours in the whole tensor, from a multiple of four
-// on, each counter is drawn once for its four lanes; elsewhere each lane draws the counter of its element and takes its
-// word. Both give the same bits.
+// A counter yields the words of four neighbours. Where lanes are neighbours in the whole tensor, beginning at a
+// multiple of four, each counter is drawn once for its four lanes; elsewhere each lane draws the counter of its element
+// and selects its word. Both give the same bits.
 #include "ElementRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -1,6 +1,6 @@
-// The element rule of reductions. One element of the result is a loop nest over the vanishing dimensions:
+// The element rule of reductions. One element of the result is a loop nest over the reduced dimensions:
 //
-//     of one element (a row's sum)     vectors along the innermost vanishing dimension, several registers wide, folded
+//     of one element (a row's sum)     vectors along the innermost reduced dimension, several registers wide, folded
 //                                      pairwise at the end: an order that depends on the row's length only
 //     of neighbouring elements         one lane each, in the order of the rows (a column's sum)
 //

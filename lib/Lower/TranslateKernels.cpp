@@ -1,5 +1,5 @@
-// From @kernels to optimised LLVM IR. LLVM's own vectorisers stay off: the loops are vectors already, and nothing may
-// change the order of a sum.
+// Translates @kernels to optimised LLVM IR. LLVM's own vectorisers are disabled: the loops are already vectorised, and
+// the order of a sum must not change.
 #include "Gpu/Intrinsics.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

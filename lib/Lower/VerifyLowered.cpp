@@ -1,4 +1,4 @@
-// The gate of Lower: what Emit reads of a call is there, and belongs to it.
+// The gate of Lower: the properties of a call that Emit reads are present and belong to that call.
 #include "xlc/Lower/Lower.h"
 
 namespace xlc {

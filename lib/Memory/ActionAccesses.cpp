@@ -1,4 +1,4 @@
-// See ActionAccesses.h. What a function does with its slots is read once, for all its runs.
+// See ActionAccesses.h. The slot accesses of a function are read once, for all its runs.
 #include "ActionAccesses.h"
 #include "CallHazards.h"
 

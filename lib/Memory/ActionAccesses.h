@@ -1,4 +1,4 @@
-// The bytes of the arena that an action reads or writes, whatever rank runs it.
+// The bytes of the arena that an action reads or writes, on any rank.
 #ifndef XLC_LIB_MEMORY_ACTIONACCESSES_H
 #define XLC_LIB_MEMORY_ACTIONACCESSES_H
 
@@ -11,11 +11,11 @@ namespace xlc {
 
 class ActionAccesses {
 public:
-  /// Of a program whose buffers have their offsets.
+  /// Requires a program whose buffers have their offsets.
   explicit ActionAccesses(exec::ProgramOp program);
 
-  /// A slot of a function that is read and written is visited as written. A release writes: who comes next must not come
-  /// earlier.
+  /// A slot of a function that is read and written is visited as written. A release counts as a write: later users of
+  /// the bytes must not move before it.
   void forEach(exec::Action action, llvm::function_ref<void(ByteRange bytes, bool writes)> visit);
 
 private:
@@ -26,7 +26,7 @@ private:
   using Slots = llvm::SmallVector<Slot>;
 
   const Slots &slotsOf(exec::RunOp run);
-  /// `bytes` from a place on; where shards differ in their place: those of all of them.
+  /// `bytes` from a place on; if shards differ in their place, the union over all of them.
   ByteRange at(exec::PlaceAttr place, int64_t bytes) const;
   ByteRange untilEnd(exec::PlaceAttr place) const;
 

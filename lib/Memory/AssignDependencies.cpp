@@ -1,10 +1,12 @@
-// Which actions of other streams an action comes after: those whose bytes it needs, and those that still need its bytes.
+// Computes the actions of other streams that an action must follow: those that produce its bytes, and those that still
+// use them.
 //
 //   bytes   [ written by 12 | written by 12, read since by 14 (compute) and 15 (send) | ... ]
 //
-// The program is walked in its order. An action that reads comes after the last that wrote; one that writes, after the
-// last that wrote and all that have read since. What a stream's own order, or another `after`, says already is left out:
-// a vector clock per action (Fidge, Mattern 1988) knows the last action of each stream that has ended before it.
+// The program is walked in its order. A reading action follows the last writer; a writing action follows the last
+// writer and all readers since. Dependencies that follow from a stream's own order, or from another `after`, are
+// omitted: a vector clock per action (Fidge, Mattern 1988) holds the last action of each stream that has ended before
+// it.
 #include "ActionAccesses.h"
 #include "mlir/IR/Threading.h"
 #include "xlc/Memory/Memory.h"

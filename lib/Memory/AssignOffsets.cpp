@@ -1,7 +1,7 @@
 // Lifetimes, then placement. Persistent buffers lie at the bottom.
 //
-// Programs of one stage and several purposes run in turns in one arena. Each is placed above the persistent buffers of
-// all of them, which have the same offsets in each, and the arena is the larger of what each needs:
+// Programs of one stage and several purposes run alternately in one arena. Each is placed above the persistent buffers
+// of all of them, which have the same offsets in each, and the arena is the largest size that any of them needs:
 //
 //     train      | parameters | states | scalars | tp index | gradients, residuals ...    |
 //     evaluate   | parameters | states | scalars | tp index | workspace ... |

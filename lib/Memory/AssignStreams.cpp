@@ -1,4 +1,4 @@
-// What a rank does beside its computations goes on streams of its own kind; see docs/rationale/Exec.md.
+// Assigns the actions of a rank other than computations to streams of their own kind; see docs/rationale/Exec.md.
 #include "xlc/Memory/Memory.h"
 
 #include "llvm/ADT/TypeSwitch.h"

@@ -1,14 +1,15 @@
-// How long a message has its bytes to itself, so that computations hide it.
+// Computes for how long a message has exclusive use of its bytes, so that computations hide it.
 //
 //   compute   | F0     | F1     | F2     | ...            gather of F2's parameters, as long as F1:
 //   gather             |====g2====|                       early 2, so that its buffer is its own from F0's end on
 //                ^ fork            ^ place in the list
 //
-// What is read later (a gather, a receive) gets its bytes earlier; what was written before (a reduction, a send) keeps them
-// later: so long that the computations in between take half as long again as the message, with what other streams move
-// meanwhile on the same link. The window is memory, and memory is all that it is: should the network be slower, computations
-// wait where bytes are used again (AssignDependencies), and nothing else changes. Gradients of weights that are computed beside
-// other computations keep their bytes likewise, by what runs on `compute` alone.
+// A message whose bytes are read later (a gather, a receive) gets them earlier; one whose bytes were written before (a
+// reduction, a send) keeps them later. The window is long enough for the computations in it to take half as long again
+// as the message, together with the other streams' concurrent transfers on the same link. The window costs memory only:
+// if the network is slower, computations wait where bytes are reused (AssignDependencies), and nothing else changes.
+// Weight gradients that are computed beside other computations keep their bytes likewise, by the runs on `compute`
+// alone.
 #include "xlc/Memory/Memory.h"
 
 #include "llvm/ADT/TypeSwitch.h"

@@ -1,5 +1,5 @@
-// What a bucket keeps from step to step, by name: one row for each state, from the bucket's extents and types and from
-// the row of its optimizer. ProgramBuilder gives each memory; the gate of Memory demands that all are there.
+// The persistent states of a bucket, by name: one row for each state, derived from the bucket's extents and types and
+// from the row of its optimizer. ProgramBuilder allocates them; the gate of Memory requires that all are present.
 #ifndef XLC_LIB_MEMORY_BUCKETSTATES_H
 #define XLC_LIB_MEMORY_BUCKETSTATES_H
 
@@ -19,15 +19,15 @@ struct BucketState {
 
   /// The name of its buffer: "b", "b/master", "b/m".
   std::string nameBuffer(llvm::StringRef bucket) const;
-  /// Elements that a rank keeps of it, where `shards` ranks share a bucket.
+  /// The number of its elements that a rank stores, if `shards` ranks share a bucket.
   int64_t countElements(sched::BucketOp bucket, int64_t shards) const;
   exec::Cause getCause() const;
 };
 
-/// In the order in which they have memory. `groups` are those of the module.
+/// The states in the order of their allocation. `groups` are those of the module.
 llvm::SmallVector<BucketState> statesOf(sched::BucketOp bucket, llvm::ArrayRef<graph::OptimizerGroup> groups);
 
-/// Fails where a program lacks a state of a bucket that its stage holds, or has another in its place.
+/// Fails if a program lacks a state of a bucket of its stage, or has a different state in its place.
 llvm::LogicalResult verifyBucketStates(exec::ProgramOp program);
 
 } // namespace xlc

@@ -1,7 +1,7 @@
 // An operand and a result of a call may share bytes only if they are the same elements under the same strides, and the
-// kernel reads of that operand, for each element, the same element alone: then each is read before it is written, in
-// whatever order and by however many threads. A kernel over rows may also reduce them, which it does before it writes a
-// row, and no other thread writes that row. This is asked of the ops' traits, and of nothing that Memory decided.
+// kernel reads, for each element, only that element of the operand. Then each element is read before it is written, in
+// any order and with any number of threads. A kernel over rows may also reduce them: the reduction precedes the writes
+// of the row, and no other thread writes that row. The check relies on the ops' traits, not on any decision of Memory.
 #include "CallHazards.h"
 #include "xlc/Kernels/LibraryCalls.h"
 #include "llvm/Support/MathExtras.h"

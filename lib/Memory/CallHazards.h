@@ -1,5 +1,5 @@
-// What may go wrong between the calls of one function, and within one call, though every buffer is alive and in its
-// place: sums that are read before they are complete or overwritten, results that overwrite what is still to be read.
+// Hazards between the calls of one function, and within one call, which can occur although every buffer is live and in
+// its place: sums that are read before they are complete or are overwritten, results that overwrite unread operands.
 #ifndef XLC_LIB_MEMORY_CALLHAZARDS_H
 #define XLC_LIB_MEMORY_CALLHAZARDS_H
 
@@ -12,12 +12,13 @@ namespace xlc {
 /// The number of the argument that an operand is, or is a view of.
 unsigned slotOf(mlir::Value operand);
 
-/// Of a function, whatever its slots are bound to: views lie inside their slots, and where one call adds to a slot, all
-/// that write it do.
+/// Verifies a function, for any binding of its slots: views lie inside their slots, and if one call adds to a slot, all
+/// calls that write the slot add to it.
 llvm::LogicalResult verifySlots(mlir::func::FuncOp function);
 
-/// Of a run, whose places bind the slots to bytes of the arena: nothing reads a sum that the same function adds to, and
-/// a call's results overwrite no operand but element by element, after it was read. `symbols` are those of the module.
+/// Verifies a run, whose places bind the slots to bytes of the arena: no call reads a sum that the same function adds
+/// to, and a call's results overwrite operands only element by element, after the read. `symbols` are those of the
+/// module.
 llvm::LogicalResult verifyHazards(exec::RunOp run, mlir::func::FuncOp function, const mlir::SymbolTable &symbols,
                                   llvm::ArrayRef<ByteRange> slots);
 

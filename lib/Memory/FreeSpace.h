@@ -1,10 +1,10 @@
-// Answers "what is the lowest free offset during these moments?" without looking at every placed buffer.
+// Finds the lowest free offset during a set of moments without visiting every placed buffer.
 //
-// A segment tree over time. A placed buffer covers O(log n) nodes whose moments it fills completely, and
-// touches their ancestors. A node keeps, as sorted disjoint address ranges, what covers it and what touches
-// its subtree. Whoever is in the way of a buffer is then in O(log n) such sets: what touches a node that it
-// covers, or covers an ancestor of one. Ranges that meet are merged, and since memory fills from the bottom,
-// a stack of thousands of buffers is mostly one range.
+// A segment tree over time. A placed buffer covers O(log n) nodes whose moments it fills completely, and touches their
+// ancestors. A node stores the address ranges of buffers that cover it and of buffers that touch its subtree, sorted
+// and disjoint. The conflicts of a buffer are then in O(log n) such sets: the ranges that touch a node that it covers,
+// or cover an ancestor of one. Adjacent ranges are merged, and since memory fills from the bottom, a stack of thousands
+// of buffers is mostly one range.
 #ifndef XLC_LIB_MEMORY_FREESPACE_H
 #define XLC_LIB_MEMORY_FREESPACE_H
 
@@ -20,7 +20,7 @@ class AddressRanges {
 public:
   void insert(int64_t begin, int64_t end);
 
-  /// The end of the first range that meets [begin, end), or `begin` where none does.
+  /// The end of the first range that intersects [begin, end), or `begin` if there is none.
   int64_t skip(int64_t begin, int64_t end) const;
 
   int64_t top() const { return ranges.empty() ? 0 : ranges.back().end; }
@@ -36,20 +36,20 @@ private:
 
 class FreeSpace {
 public:
-  /// From one moment to another, both inclusive.
+  /// A span of moments, both ends inclusive.
   struct Moments {
     int first, last;
   };
 
-  /// Moments are numbered 0 to moments - 1. `steps` is counted down, by one for each node and each range that is
-  /// looked at: what an attempt costs.
+  /// Moments are numbered 0 to moments - 1. `steps` is decremented for each visited node and range; it bounds the cost
+  /// of an attempt.
   FreeSpace(int moments, int64_t &steps) : moments(moments), steps(steps), nodes(kNodes * std::size_t(moments)) {}
 
-  /// All is free again. Memory is kept: thousands of attempts fill the same space.
+  /// Frees everything. Memory is kept, since thousands of attempts fill the same space.
   void clear();
 
-  /// The lowest multiple of `alignment` from `from` on at which `size` bytes are free during all spans.
-  /// With no steps left: the lowest above everything that is there.
+  /// The lowest multiple of `alignment` from `from` on at which `size` bytes are free during all spans. If no steps are
+  /// left: the lowest one above all placed buffers.
   int64_t findLowest(llvm::ArrayRef<Moments> spans, int64_t size, int64_t alignment, int64_t from);
 
   /// Takes [begin, end) from moment `first` to `last`.

@@ -1,5 +1,5 @@
-// Each function is looked at once, for the first and last call that touches each of its slots; a run then adds its
-// start to these.
+// Reads each function once, for the first and last call that touches each of its slots; a run then adds its start to
+// these.
 #include "xlc/Memory/Lifetimes.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-// From values to memory: first the unit functions, each once for all its runs on all stages, then the timelines.
+// Lowers values to memory: first the unit functions, each once for all its runs on all stages, then the timelines.
 #include "ProgramBuilder.h"
 
 namespace xlc {

@@ -1,11 +1,12 @@
-// See MemberBits.h. What a row of elements shares has the shape [rows], so that a kernel computes it once for each row:
+// See MemberBits.h. Values that the elements of a row share have the shape [rows], so that a kernel computes them once
+// per row:
 //
 //     member       the last whose Begin is not above the row's first element
 //     j            the row's first element, counted from the member's Begin
 //     run, column  j div Width, j mod Width
 //
-// Element `lane` of the row is then j + lane + (run + over) Skip + Base of the whole parameter; `over` counts the ends
-// of runs that lie within the row before it.
+// Element `lane` of the row is then j + lane + (run + over) Skip + Base of the whole parameter; `over` is the number of
+// ends of runs that lie within the row before that element.
 #include "MemberBits.h"
 #include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Runtime/States.h"

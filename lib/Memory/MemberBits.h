@@ -1,5 +1,5 @@
-// Random bits for the elements of a bucket: which element of which parameter each is says the bucket's table of members
-// (include/xlc/Runtime/States.h), which the kernel reads.
+// Random bits for the elements of a bucket. The kernel reads the bucket's table of members
+// (include/xlc/Runtime/States.h), which gives for each element its parameter and its position there.
 #ifndef XLC_LIB_MEMORY_MEMBERBITS_H
 #define XLC_LIB_MEMORY_MEMBERBITS_H
 
@@ -8,14 +8,15 @@
 
 namespace xlc {
 
-/// What a bucket's members say, on every rank alike, of how an element's place in the whole is found.
+/// The properties of a bucket's members, equal on every rank, that determine how an element's position in the whole
+/// parameter is computed.
 struct MemberForm {
   int64_t count;
   bool hasRuns = false;     ///< a rank's piece of some member is several runs of the whole parameter
   bool hasFineRuns = false; ///< and one of them is shorter than a row
 
   static MemberForm of(sched::BucketOp bucket);
-  /// What tells kernels of different forms apart: "_of_3_in_runs".
+  /// A suffix that distinguishes kernels of different forms: "_of_3_in_runs".
   std::string getSuffix() const;
 };
 

@@ -1,10 +1,9 @@
 // First fit under several orders, then hill climbing on the best order.
 //
-// No single order is good everywhere. Large buffers first leaves small holes for small buffers; long-lived
-// first is perfect where lifetimes nest, as residuals of forward and backward do; by time is what an
-// allocator at run time would do. Then a chain of buffers, each standing on the next, is what makes the arena
-// as high as it is: placing one of the chain earlier often helps, and as long as nothing gets worse the change
-// is kept.
+// No single order is best for all programs. Large buffers first leaves small holes for small buffers; long-lived first
+// is optimal where lifetimes nest, as residuals of forward and backward do; by time is the order of an allocator at run
+// time. The height of the arena is then determined by a chain of buffers, each placed on top of the previous one.
+// Placing one of the chain earlier often helps, and the change is kept as long as the arena does not grow.
 #include "xlc/Memory/Placement.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// What any placement must satisfy, by one sweep over time. It knows nothing of how placements are found.
+// The conditions that any placement must satisfy, checked by one sweep over time, independently of the placement
+// algorithm.
 //
-// At each moment the intervals that have ended leave before those that begin enter, so the set of live ones,
-// sorted by offset, is disjoint as long as every newcomer is disjoint from its two neighbours.
+// At each moment the intervals that have ended are removed before those that begin are added. So the set of live
+// intervals, sorted by offset, is disjoint as long as every new one is disjoint from its two neighbours.
 #include "xlc/Memory/Placement.h"
 
 #include <algorithm>

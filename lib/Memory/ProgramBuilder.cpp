@@ -1,11 +1,11 @@
-// Buffers and actions. What lives where:
+// Buffers and actions. Location and lifetime of each kind of buffer:
 //
 //   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, factor, c1, c2, applied | ... | numbers
-//              that the step has once (64 bytes each)
+//              of the step (64 bytes each)
 //   bucket     parameters (whole or shard), master and states persist; a gathered whole lives from gather to release
 //   sites      the subsequences of nodes that draw
-//   indices    this rank's index in a group of the tensor-parallel ranks, for functions that ask for it
-//   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a
+//   indices    this rank's index in a group of the tensor-parallel ranks, for functions that take it
+//   gradients  from the first contribution to the update; if only the shard is kept, the whole lives within a
 //              micro-batch
 #include "ProgramBuilder.h"
 #include "xlc/Differentiate/Differentiate.h"

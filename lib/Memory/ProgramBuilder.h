@@ -9,7 +9,7 @@
 
 namespace xlc {
 
-/// What all stages share: they have the same units, and their buffers the same numbers.
+/// State shared by all stages, which have the same units, and whose buffers have the same numbers.
 struct SharedByStages {
   const Target &target;
   int64_t threads;                               ///< of a rank
@@ -35,7 +35,7 @@ private:
     int64_t first, last;
     bool isPersistent;
   };
-  /// Where a bucket's tensors are at this moment; -1: nowhere.
+  /// The buffers of a bucket's tensors at the current action; -1: not allocated.
   struct BucketMemory {
     sched::BucketOp op;
     int64_t gathered = -1, grads = -1, gradShard = -1;
@@ -50,7 +50,7 @@ private:
           buffers.push_back(buffer);
       return buffers;
     }
-    /// The parameters as units read them.
+    /// The parameters in the form that units read.
     int64_t params() const { return find(exec::isRead).front(); }
     int64_t master() const {
       auto found = find([](exec::StateKind kind) { return kind == exec::StateKind::master; });
@@ -68,7 +68,7 @@ private:
     exec::PlaceAttr place;
     int64_t count;
   };
-  /// What runs of a unit's function say alike, micro-batch by micro-batch.
+  /// The properties that the runs of a unit's function have in common, for all micro-batches.
   struct RunForm {
     struct Slot {
       mlir::StringAttr buffer;                   ///< the name of a buffer made for it
@@ -103,11 +103,11 @@ private:
   void translate(sched::LoadOp);
   void translate(sched::StoreOp);
   void translate(sched::RunOp, const Signature &);
-  /// What of a run runs apart, right after it.
+  /// Appends the part of a run that runs apart, directly after the run.
   void runApart(sched::RunOp run, const Apart &apart, llvm::ArrayRef<mlir::Attribute> ofWhole, bool isFirst);
   void translate(sched::SendOp);
   void translate(sched::ReceiveOp);
-  /// A collective on what is named so.
+  /// A collective on the tensor with this name.
   void exchange(dist::CollectiveKind kind, llvm::StringRef name, dist::GroupAttr group, exec::PlaceAttr src,
                 exec::PlaceAttr dst, int64_t count, mlir::Type type, mlir::TypeAttr wire = {}, bool adds = false);
   void translate(sched::CollectiveOp);
@@ -120,16 +120,16 @@ private:
   void translate(sched::ScalarsOp);
   void translate(sched::UpdateOp);
   void createBuffers();
-  /// The table of what outlives a step.
+  /// The table of the values that outlive a step.
   void createStates();
 
   exec::PlaceAttr scalar(llvm::StringRef name);
-  /// The numbers of a step that an optimizer group has, or one of them.
+  /// The step's numbers of an optimizer group, or one of them.
   exec::PlaceAttr groupScalars(int64_t group, int64_t offset = 0);
   exec::PlaceAttr stepNumber(int64_t group, runtime::StepNumber which) {
     return groupScalars(group, int64_t(runtime::offsetInGroup(which)));
   }
-  /// A number that the step has once, which the program has from then on.
+  /// A number of the step; the first call adds it to the program.
   exec::PlaceAttr stepNumber(runtime::StepNumber which);
   exec::PlaceAttr parameter(mlir::Attribute name);
   exec::PlaceAttr gradient(mlir::Attribute name);
@@ -137,7 +137,7 @@ private:
   exec::PlaceAttr index(dist::GroupAttr group);
   exec::PlaceAttr site(int64_t number);
   bool isBuffer(mlir::Attribute name);
-  /// This rank's piece of the gradients; `whole`: all of them, where it keeps all.
+  /// This rank's piece of the gradients; `whole`: all of them, if the rank keeps all.
   Piece gradientPiece(BucketMemory &bucket, bool whole);
   void openGradients(BucketMemory &bucket);
   mlir::func::FuncOp zeros(mlir::RankedTensorType type, llvm::StringRef name);

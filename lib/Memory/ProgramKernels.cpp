@@ -1,5 +1,5 @@
-// The part of a step that is no unit's: clearing what pads gradients, norms, scalars, updates. Each is a function of
-// one kernel, made once per length.
+// The part of a step that does not belong to a unit: clearing the padding of gradients, norms, scalars, updates. Each
+// is a function of one kernel, created once per length.
 #include "ProgramBuilder.h"
 #include "UpdateKernel.h"
 #include "mlir/IR/IRMapping.h"

@@ -1,5 +1,6 @@
-// See RowPitches.h. First each value for itself; then what may share memory is one class, which has gaps where all of it may:
-// what runs pass on, and what a kernel may write over what it reads.
+// See RowPitches.h. Each value is examined by itself first. Then values that may share memory form a class, which has
+// gaps if all of its values may have them: values that runs pass on, and results that a kernel may write over its
+// operands.
 #include "RowPitches.h"
 #include "xlc/Kernels/LibraryCalls.h"
 

@@ -1,5 +1,6 @@
-// Values whose rows begin at addresses that suit the target, with a gap behind each. Logits of 50257 words in sixteen bits have
-// rows of 100514 bytes: matrix units and vectors of a GPU read them at a fraction of the speed of rows that are 100608 apart.
+// Values whose rows begin at addresses that suit the target, with a gap after each row. Logits of 50257 words in a
+// 16-bit type have rows of 100514 bytes: matrix units and vectors of a GPU read them at a fraction of the speed of rows
+// with a pitch of 100608 bytes.
 #ifndef XLC_LIB_MEMORY_ROWPITCHES_H
 #define XLC_LIB_MEMORY_ROWPITCHES_H
 
@@ -12,15 +13,15 @@
 
 namespace xlc {
 
-/// Of a module's unit functions as they are before they have slots. A value has gaps where the target wants them
-/// (Target::rowPitch), and all that make and read it, in all runs, are generated kernels or products that take it so; what
-/// ranks exchange, parameters, gradients and pieces of a concat have none.
+/// Requires a module's unit functions before they have slots. A value has gaps if the target requests them
+/// (Target::rowPitch), and all its producers and users, in all runs, are generated kernels or products that accept
+/// them. Values exchanged between ranks, parameters, gradients and pieces of a concat have none.
 class RowPitches {
 public:
   RowPitches(llvm::ArrayRef<sched::RunOp> runs, const mlir::SymbolTable &symbols, const Target &target);
 
   bool hasGaps(mlir::Value value) const { return pitched.contains(value); }
-  /// The value's own layout in its slot, and the slot's type, whose elements are one after the other.
+  /// The value's own layout in its slot, and the type of the slot, whose elements are contiguous.
   MemoryLayout layoutOf(mlir::Value value) const;
   mlir::MemRefType slotOf(mlir::Value value) const;
 
@@ -32,7 +33,7 @@ private:
   bool takes(mlir::func::CallOp call, const MemoryLayout &layout, mlir::Value value) const;
   void joinCalls(mlir::func::FuncOp function);
   void joinRuns(llvm::ArrayRef<sched::RunOp> runs);
-  /// Both have gaps, or none.
+  /// Makes both have gaps, or neither.
   void join(mlir::Value value, mlir::Value other);
 
   const mlir::SymbolTable &symbols;

@@ -1,10 +1,10 @@
-// Which calls of backward may run beside the rest: products that leave the gradient of a parameter where it is stored.
+// Selects the calls of backward that may run beside the rest: products that store the gradient of a parameter.
 //
 //     layer_B    dw = xT dy     dx = dy wT     norm's gradient, which sums dy's columns on its way
 //                |
 //                +-> at the end, where nothing of the function comes after it: a function, and runs, of its own
 //
-// That is done to calls of kernels, whose layouts and epilogues are decided, and so are those of the function in one piece.
+// The pass runs on calls of kernels, whose layouts and epilogues are already decided for the undivided function.
 #include "SetProductsApart.h"
 
 #include "xlc/Kernels/LibraryCalls.h"

@@ -1,4 +1,4 @@
-// The calls at a function's end that are a function, and runs, of their own.
+// Splits the last calls of a function into a function of their own, with its own runs.
 #ifndef XLC_LIB_MEMORY_SETPRODUCTSAPART_H
 #define XLC_LIB_MEMORY_SETPRODUCTSAPART_H
 
@@ -6,16 +6,16 @@
 
 namespace xlc {
 
-/// What runs beside a function's own runs, on some of its slots.
+/// A part that runs beside a function's own runs, on some of its slots.
 struct Apart {
   mlir::FlatSymbolRefAttr function;
   llvm::SmallVector<unsigned> slots; ///< by its own: that of the function
 };
 
-/// How many calls at the end of a function xlc-set-products-apart has set apart.
+/// The number of calls at the end of a function that xlc-set-products-apart has set apart.
 int64_t countApart(mlir::func::FuncOp function);
 
-/// Makes a function of a slot function's last calls, of which there are so many. The slots of `function` stay as they are.
+/// Moves the last `calls` calls of a slot function to a new function. The slots of `function` do not change.
 Apart splitApart(mlir::func::FuncOp function, int64_t calls);
 
 } // namespace xlc

@@ -1,4 +1,4 @@
-// See SharedBuffers.h. It shares no code with AssignOffsets, whose answer it checks.
+// See SharedBuffers.h. It shares no code with AssignOffsets, whose result it checks.
 #include "SharedBuffers.h"
 #include <map>
 

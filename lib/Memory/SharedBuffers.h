@@ -1,4 +1,4 @@
-// What programs of one stage and of several purposes have in common: they run in turns in one arena.
+// Checks programs of one stage and of several purposes, which run alternately in one arena.
 #ifndef XLC_LIB_MEMORY_SHAREDBUFFERS_H
 #define XLC_LIB_MEMORY_SHAREDBUFFERS_H
 
@@ -6,8 +6,8 @@
 
 namespace xlc {
 
-/// No buffer of a program lies where another one of its stage keeps something from step to step, but for that which is
-/// the same; and both have one arena.
+/// No buffer of a program overlaps a persistent buffer of another program of its stage, unless both are the same
+/// buffer; and both programs have the same arena.
 llvm::LogicalResult verifySharedBuffers(llvm::ArrayRef<exec::ProgramOp> programs);
 
 } // namespace xlc

@@ -1,11 +1,11 @@
-// Slots. Decided here, once for all runs of a function: which values share memory.
-//   - A view is its root's slot under strides; so is a value whose rows have gaps behind them (RowPitches.h).
-//   - The operands of a concat are written straight into it: dq, dk, dv are columns of one buffer. Where runs add to
-//     the concat, they add to its pieces.
-//   - What ranks exchange is reduced in place where nobody reads a rank's own part afterwards.
+// Assigns slots. The pass decides once, for all runs of a function, which values share memory.
+//   - A view is its root's slot under strides; so is a value with gaps after its rows (RowPitches.h).
+//   - The operands of a concat are written directly into it: dq, dk, dv are columns of one buffer. If runs add to the
+//     concat, they add to its pieces.
+//   - A value exchanged between ranks is reduced in place if the rank's own part is not read afterwards.
 //   - A rank's index in a group is a slot that every run binds to the same eight bytes; so is the loss scale.
-//   - A kernel may overwrite an operand that dies with it, element by element: the gradient of the logits takes the place
-//     of the logits. What others see has its place already; then the operand is made there.
+//   - A kernel may overwrite an operand that dies with it, element by element: the gradient of the logits replaces the
+//     logits. If the result already has a place outside the function, the operand is computed there.
 #include "SlotFunction.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Kernels/LibraryCalls.h"

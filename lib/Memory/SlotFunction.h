@@ -8,7 +8,7 @@
 
 namespace xlc {
 
-/// What the timeline says of a unit function.
+/// Properties of a unit function that the timeline determines.
 struct Signature {
   int64_t params = 0, stores = 0;        ///< last arguments, last results
   llvm::SmallVector<int32_t> accumulate; ///< exec::Accumulate of each store
@@ -17,9 +17,8 @@ struct Signature {
 };
 
 /// Replaces `function` (kernel calls, views, concats in place) by one whose arguments are slots: its arguments, its
-/// results, temporaries, workspace. Each slot carries its name. Fails where no library of the target takes a layout, and
-/// where it has no elements of a type.
-/// `kernels` are the module's symbols.
+/// results, temporaries, workspace. Each slot carries its name. Fails if no library of the target supports a layout or
+/// an element type. `kernels` are the module's symbols.
 mlir::FailureOr<mlir::func::FuncOp> lowerToSlots(mlir::func::FuncOp function, const mlir::SymbolTable &kernels,
                                                  const Signature &signature, const RowPitches &pitches,
                                                  const Target &target, int threads);

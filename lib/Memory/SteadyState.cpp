@@ -1,5 +1,5 @@
-// Found in the intervals alone. They are in the order of creation, so that a period shows as a stretch in which each
-// interval equals the one `period` places further on, some moments later.
+// The cycle is found from the intervals alone. They are in the order of creation, so a period is a range in which each
+// interval equals the one `period` positions later, shifted in time.
 #include "SteadyState.h"
 
 #include <algorithm>

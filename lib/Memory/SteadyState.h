@@ -1,11 +1,11 @@
-// The steady state of a step with hundreds of micro-batches: what is placed once serves all its repetitions.
+// The steady state of a step with hundreds of micro-batches: one placement serves all repetitions.
 //
 //     warm-up | cycle | cycle | cycle | ... | cycle | cool-down        a cycle is as many micro-batches as are in
 //     flight warm-up | cycle | cycle |                     | cool-down        what is placed
 //                     ^ ref ^
 //
-// Whatever lives across the end of the reference cycle stands where its predecessor stood that lived across its begin.
-// Then the cycle can follow itself as often as one likes.
+// A buffer that is live across the end of the reference cycle has the offset of its predecessor, which is live across
+// the cycle's begin. So the cycle can be repeated any number of times.
 #ifndef XLC_LIB_MEMORY_STEADYSTATE_H
 #define XLC_LIB_MEMORY_STEADYSTATE_H
 
@@ -16,7 +16,7 @@ namespace xlc {
 /// Intervals without the repetitions of a cycle.
 struct SteadyState {
   std::vector<Interval> shorter; ///< the others, in their order, at their moments in the shorter step
-  /// Of `shorter`, pairs that must stand at one offset: never live together, equal in size and alignment.
+  /// Pairs of `shorter` that must have the same offset: never live together, equal in size and alignment.
   std::vector<std::pair<size_t, size_t>> tied;
 
   /// The offsets of all intervals, from those of the shorter step.
@@ -27,7 +27,7 @@ struct SteadyState {
   size_t repetitions = 0; ///< cycles left out, after the reference cycle
 };
 
-/// None where little repeats: fewer than `least` periods could be left out.
+/// None if there is little repetition: fewer than `least` periods could be left out.
 std::optional<SteadyState> findSteadyState(llvm::ArrayRef<Interval> intervals, size_t least = 64);
 
 } // namespace xlc

@@ -1,8 +1,8 @@
-// The kernel of a bucket's update: one step of the optimizer's rule on each element of what a rank updates.
+// The kernel of a bucket's update: one step of the optimizer's rule on each element that a rank updates.
 //
-//   operands  what the optimizer moves, gradients, numbers of the group, states; then, where it rounds stochastically,
-//             the bucket's table of members and the key of the step
-//   results   what the optimizer moves, states; then, where that is a master, the parameters as units read them
+//   operands  the tensor that the optimizer updates, gradients, numbers of the group, states; then, if it rounds
+//             stochastically, the bucket's table of members and the key of the step
+//   results   the updated tensor, states; then, if that tensor is a master, the parameters in the form that units read
 #ifndef XLC_LIB_MEMORY_UPDATEKERNEL_H
 #define XLC_LIB_MEMORY_UPDATEKERNEL_H
 
@@ -14,10 +14,10 @@ namespace xlc {
 
 class UpdateKernel {
 public:
-  /// Of `elements` elements that a rank updates.
+  /// For a rank that updates `elements` elements.
   UpdateKernel(sched::BucketOp bucket, graph::OptimizerGroup rule, int64_t elements);
 
-  /// Kernels of equal names are equal.
+  /// Kernels with equal names are equal.
   std::string getName() const;
   llvm::SmallVector<mlir::Type> getOperandTypes() const;
   llvm::SmallVector<mlir::Type> getResultTypes() const;

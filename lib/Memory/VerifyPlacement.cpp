@@ -1,13 +1,13 @@
-// The gate of Memory, by replay instead of lifetimes: who wrote these bytes last?
+// The gate of Memory. It replays the program instead of computing lifetimes, and tracks the last writer of each byte.
 //
 //   owner   [ bucket_0 ........ | layer[0] F/qkv ....... | ? ]      a map from address ranges to buffers
 //
-// Writing bytes makes them the buffer's own; reading demands that they still are. A buffer placed over another that
-// is still needed is found at the first read after the damage. And a part of a gradient that nothing has read is a
-// contribution: who overwrites it instead of adding to it loses it.
+// A write makes the buffer the owner of its bytes; a read requires that it still owns them. A buffer placed over
+// another that is still needed is detected at the first read after the damage. A part of a gradient that has not been
+// read is a contribution: overwriting it instead of adding to it is an error.
 //
-// A step runs a function thousands of times: what its calls do with its slots is read from the IR once, and what may go
-// wrong between them is looked at once for each set of addresses, which come again micro-batch after micro-batch.
+// A step runs a function thousands of times: the slot accesses of its calls are read from the IR once, and the hazards
+// between them are checked once for each set of addresses, which recur from micro-batch to micro-batch.
 #include "BucketStates.h"
 #include "CallHazards.h"
 #include "SharedBuffers.h"

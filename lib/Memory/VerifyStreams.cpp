@@ -1,5 +1,5 @@
-// The gate of streams: no two touch the same bytes in an order that nothing gives (xlc/Support/StreamRaces.h). It reads the program for
-// itself and shares nothing with AssignDependencies but the set of ranges.
+// The gate of streams: no two streams touch the same bytes in an undefined order (xlc/Support/StreamRaces.h). It reads
+// the program on its own and shares only the set of ranges with AssignDependencies.
 #include "CallHazards.h"
 #include "mlir/IR/Threading.h"
 #include "xlc/Memory/Memory.h"

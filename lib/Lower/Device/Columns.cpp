@@ -1,4 +1,5 @@
-// What windows show as a matrix, for products with weights, and back. Who owns an element finds what belongs there.
+// Unfolds windows into a matrix, for products with weights, and back. The thread that owns an element finds its
+// sources.
 #include "Threads.h"
 
 using namespace xlc::device;

@@ -1,4 +1,4 @@
-// Sums over ranks in the order of the ranks, with the bits of Cpu/ElementOperations.cpp, and elements as other types.
+// Sums over ranks in the order of the ranks, with the bits of Cpu/ElementOperations.cpp, and conversions of elements.
 #include "Stored.h"
 #include "Threads.h"
 #include "xlc/Runtime/Combining.h"

@@ -1,4 +1,4 @@
-// Conditions beside the scores of attention as floats, which a library adds.
+// Converts conditions on the scores of attention to floats, which a library adds.
 #include "Threads.h"
 
 using namespace xlc::device;

@@ -1,5 +1,6 @@
-// Max pools without atomics: who owns an element of dx asks each window that shows it whether it is the largest there, in the
-// order of the windows, so that bits are those of the CPU. A window is looked through once for each element that it shows.
+// Max pools without atomics: the thread that owns an element of dx checks for each window that contains it, in the
+// order of the windows, whether the element is the window's largest; so the bits are those of the CPU. A window is
+// searched once for each element that it contains.
 #include "Threads.h"
 
 using namespace xlc::device;

@@ -1,6 +1,7 @@
-// Scatter-add without atomics and scratch: who owns an element of y adds its updates in the order of their indices, so that
-// bits are those of the CPU. A block owns some rows and reads all indices once, to note which sections of them have rows of
-// which of its warps; then each warp sums row after row, and looks at its sections alone.
+// Scatter-add without atomics and scratch memory: the thread that owns an element of y adds its updates in the order of
+// their indices, so the bits are those of the CPU. A block owns some rows and reads all indices once, to record which
+// sections of them contain rows of which of its warps. Then each warp sums row after row and reads its own sections
+// only.
 //
 //     indices   7 2 9 2 | 0 5 5 1 | 4 2 8 8 | ...     block of rows 2 and 3: sections of the warp of row 2: x . x ...
 //     row 2     . x . x |         | . x . . | ...     then, update by update, lane l adds columns l, l + 32, ...

@@ -1,5 +1,5 @@
-// Scatter into a base without atomics: who owns an element of y looks at all indices that may name it, in their order, so
-// that the same update stands whatever the order of threads.
+// Scatter into a base without atomics: the thread that owns an element of y reads all indices that may name it, in
+// their order, so the same update is stored for any order of threads.
 #include "Threads.h"
 
 using namespace xlc::device;

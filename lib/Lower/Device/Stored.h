@@ -1,4 +1,4 @@
-// How elements lie in the device's memory, and as what they are computed with.
+// The representation of elements in the device's memory, and the types of computation.
 #ifndef XLC_LIB_LOWER_DEVICE_STORED_H
 #define XLC_LIB_LOWER_DEVICE_STORED_H
 
@@ -13,7 +13,7 @@ template <class Element> struct Stored {
   static Bits make(Wide value) { return value; }
 };
 
-/// Sixteen bits.
+/// A 16-bit type.
 template <class Element> struct StoredNarrow {
   using Bits = uint16_t;
   using Wide = float;

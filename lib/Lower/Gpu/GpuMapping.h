@@ -1,17 +1,16 @@
-// Kernels for the threads of an NVIDIA GPU. Elements that are each by themselves: a vector of neighbours per thread.
-// A row: a group of threads, 32 (a warp) or a block of 2^k warps, which depends on the row's size alone. Of a row,
-// thread t of n does the vectors t, t + n, t + 2n ... Their width depends on the size, and on whether rows begin
-// where vectors may.
+// Kernels for the threads of an NVIDIA GPU. Independent elements: a vector of neighbours per thread. A row: a group of
+// threads, 32 (a warp) or a block of 2^k warps, which depends on the row's size alone. Thread t of n computes the
+// vectors t, t + n, t + 2n ... of a row. Their width depends on the size, and on the alignment of the rows.
 //
 //     row of 24 vectors, n = 8 (in truth 32 or more)      t   0 1 2 3 4 5 6 7 | 0 1 2 3 ...
 //
-// Where a thread has few of them the loop is written out in the scope of the row: an element that was read for a sum
-// is still known, in a register, where it is read again. A value of the row is combined in an order that follows from
-// these alone: each thread's lanes halves onto halves, then threads t and t ^ 16, 8, 4, 2, 1, then warps likewise,
-// through one shared slot each; in this order all threads come to the same bits. There is no vector that is not full:
-// the width divides the size, or rows begin where vectors may, and what is left of them is done element by element. A
-// thread without an element in the last turn repeats the last element that exists; it counts for nothing and is not
-// stored.
+// If a thread has few vectors, the loop is unrolled in the scope of the row: an element that was read for a sum is
+// still in a register when it is read again. The order in which a value of the row is combined follows from these
+// numbers alone: each thread's lanes halves onto halves, then threads t and t ^ 16, 8, 4, 2, 1, then warps likewise,
+// through one shared slot each; in this order all threads obtain the same bits. All vectors are full: either the width
+// divides the size, or rows begin at addresses where vectors may begin, and the remaining elements are computed one by
+// one. A thread without an element in the last iteration repeats the last existing element; that element is neither
+// counted nor stored.
 #ifndef XLC_LIB_LOWER_GPU_GPUMAPPING_H
 #define XLC_LIB_LOWER_GPU_GPUMAPPING_H
 
@@ -23,8 +22,8 @@ namespace xlc::lower {
 
 class GpuFrame : public KernelFrame {
 public:
-  /// Parameters: a global address per operand (then that of the random bits), and, where a result may be added to, an
-  /// i32 with a bit per result. `exec.grid` and `exec.block` say how many blocks of how many threads.
+  /// Parameters: a global address per operand (then that of the random bits), and, if a result may be added to, an i32
+  /// with a bit per result. `exec.grid` and `exec.block` give the number of blocks and of threads per block.
   mlir::FailureOr<mlir::func::FuncOp> createFunction(mlir::OpBuilder &builder, llvm::StringRef name,
                                                      const KernelRequest &request) override;
   Memory bindOperand(KernelEmitter &e, size_t i) override;
@@ -37,12 +36,13 @@ public:
   void setLaunch(int64_t blocks, int64_t threads);
   /// An array that the threads of a block share.
   mlir::Value sharedSlots(KernelEmitter &e, mlir::Type type, int64_t count);
-  /// Elements at once: 16 bytes of the narrowest operand; fewer where that does not divide `size`, unless rows are
+  /// Elements at once: 16 bytes of the narrowest operand; fewer if that does not divide `size`, unless rows are
   /// aligned.
   int64_t chooseWidth(int64_t size) const;
 
 private:
-  /// Whether all operands whose rows have so many elements have each row at a multiple of `width`, and there are some.
+  /// Whether there are operands whose rows have `size` elements, and all of them have each row at a multiple of
+  /// `width`.
   bool areRowsAligned(int64_t size, int64_t width) const;
 
   const KernelRequest *request = nullptr;
@@ -76,15 +76,15 @@ public:
   void storeRow(KernelEmitter &e, llvm::function_ref<void()> store) override;
 
 private:
-  /// forElements, where a row is vectors and single elements.
+  /// forElements, for rows that consist of vectors and single elements.
   void forElementsOfRows(KernelEmitter &e, int64_t rows, int64_t size, int64_t width, ElementBody body);
-  /// Columns of one extent, by the blocks from `first` on, of `blocks`.
+  /// Columns of one extent, computed by `blocks` blocks, beginning at block `first`.
   void forColumnsOf(KernelEmitter &e, int64_t size, int64_t first, int64_t blocks, ColumnBody body);
-  /// The number of this thread, of `vectors` that are each by themselves; the body runs where it exists.
+  /// The number of this thread among `vectors` independent vectors; the body runs if that vector exists.
   void forVectors(KernelEmitter &e, int64_t vectors, llvm::function_ref<void(const Index &)> body);
-  /// Where this thread stands in the last turn, of which only `rest` threads have an element.
+  /// The position of this thread in the last iteration, in which only `rest` threads have an element.
   Index clampedThread(KernelEmitter &e, int depth, int64_t rest);
-  /// forLanes, in a scope at `depth` for what differs between threads.
+  /// forLanes, in a scope at `depth` for values that differ between threads.
   Values forLanesOf(KernelEmitter &e, int depth, int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body);
   /// Combines over warps through shared memory.
   Values combineWarps(KernelEmitter &e, Kinds kinds, Values values);

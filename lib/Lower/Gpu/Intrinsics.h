@@ -1,4 +1,4 @@
-// What a GPU's threads can do beside arithmetic, as ops; and which kernels a GPU has code for.
+// Operations of a GPU's threads other than arithmetic, as ops; and the check whether a GPU supports a kernel.
 #ifndef XLC_LIB_LOWER_GPU_INTRINSICS_H
 #define XLC_LIB_LOWER_GPU_INTRINSICS_H
 
@@ -6,14 +6,16 @@
 
 namespace xlc::lower {
 
-/// Fails with a diagnostic that names what a GPU has no code for yet.
+/// Fails with a diagnostic that names the op for which GPU code is not implemented.
 mlir::LogicalResult verifyGpuKernel(mlir::func::FuncOp kernel);
-/// Whether neighbours along the last dimension of the op's result come of neighbours of its operands, or of one element.
+/// Whether neighbours along the last dimension of the op's result come from neighbours of its operands, or from one
+/// element.
 bool keepsNeighbours(mlir::Operation &op);
 
 namespace grid {
 
-/// That of the ops below, and its translation. Its header, which takes seconds to read, is read in one file alone.
+/// Registers the dialect of the ops below and its translation. The dialect's header takes seconds to read, so only one
+/// file includes it.
 void registerDialect(mlir::DialectRegistry &registry);
 
 // All of them i64.
@@ -23,15 +25,16 @@ mlir::Value threadOfBlock(KernelEmitter &e);
 mlir::Value globalThread(KernelEmitter &e, int64_t threads);
 mlir::Value quotient(KernelEmitter &e, mlir::Value value, int64_t divisor);
 mlir::Value remainder(KernelEmitter &e, mlir::Value value, int64_t divisor);
-/// An i1.
+/// value < bound, as an i1.
 mlir::Value isBelow(KernelEmitter &e, mlir::Value value, int64_t bound);
 mlir::Value isNot(KernelEmitter &e, mlir::Value condition);
 
-/// The value of the thread of this warp whose number differs in the bits of `distance`; all of a warp take part.
+/// The value of the thread of this warp whose number differs in the bits of `distance`; all threads of a warp take
+/// part.
 mlir::Value exchange(KernelEmitter &e, mlir::Value value, int64_t distance);
-/// The bits of f32, one or a vector of a power of two, as bf16.
+/// Rounds f32, one or a vector of a power of two, to the bits of bf16.
 mlir::Value roundToBf16(KernelEmitter &e, mlir::Value value);
-/// Where all threads of a block, or of a warp, wait for each other.
+/// A barrier for all threads of a block, or of a warp.
 void meetBlock(KernelEmitter &e);
 void meetWarp(KernelEmitter &e);
 /// The address space of the device's memory.
@@ -39,7 +42,7 @@ unsigned globalSpace();
 /// The address of an array in a block's shared memory, declared beside `code`.
 mlir::Value sharedArray(KernelEmitter &e, mlir::func::FuncOp code, llvm::StringRef name, mlir::Type type,
                         int64_t count);
-/// Whether each kernel's shared arrays fit into what every device gives it.
+/// Whether each kernel's shared arrays fit into the shared memory that every device provides.
 mlir::LogicalResult verifySharedMemory(mlir::ModuleOp kernels);
 
 } // namespace grid

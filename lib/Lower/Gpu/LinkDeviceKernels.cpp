@@ -1,5 +1,5 @@
-// The bitcode of lib/Lower/Device, and how it gets into a program's code. It is optimised when the compiler is built, and is
-// linked after the program's kernels are.
+// Links the bitcode of lib/Lower/Device into a program's code. It is optimised when the compiler is built, and linked
+// after the program's kernels are optimised.
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/DeviceKernels.h"
 #include "llvm/ADT/StringSet.h"

@@ -1,6 +1,6 @@
-// LLVM's NVPTX, without anything of NVIDIA's: PTX for compute_80, which drivers from CUDA 11 on take, and translate for the
-// device at hand. No fast arithmetic: products and sums are rounded each (no fma but those that are written), division
-// and roots correctly, and no subnormal number is taken for zero, as on CPUs.
+// Translates with LLVM's NVPTX backend, without NVIDIA's tools: PTX for compute_80, which drivers since CUDA 11 accept
+// and translate for the present device. No fast arithmetic: products and sums are rounded separately (no fma except
+// explicit ones), division and roots are correctly rounded, and subnormal numbers are preserved, as on CPUs.
 #include "xlc/Lower/Lower.h"
 #include "xlc/Support/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
