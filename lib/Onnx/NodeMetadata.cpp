@@ -1,9 +1,9 @@
-// What a file says about a node beside ONNX: PyTorch's exporter leaves the call that the node came from, and the lines
-// of Python around it; `xlc.padding_idx` and `xlc.stop_gradient` are keys of our own (docs/Limits.md). ONNX has no
-// gradients, so that nothing else in a file tells which of them PyTorch does not compute.
+// Reads the metadata that a file stores for a node beside ONNX's own fields. PyTorch's exporter records the call that
+// the node came from, and the lines of Python around it; `xlc.padding_idx` and `xlc.stop_gradient` are keys of our own
+// (docs/Limits.md). ONNX has no gradients, so nothing else in a file states which of them PyTorch does not compute.
 //
-// The exporter's text is made for reading. It is taken apart as far as it is needed, and what does not have the form
-// that is expected says nothing.
+// The exporter's text is made for reading by people. It is parsed only as far as needed, and text of an unexpected form
+// is ignored.
 #include "NodeMetadata.h"
 
 #include "onnx.pb.h"

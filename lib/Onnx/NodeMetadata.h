@@ -10,8 +10,8 @@ class NodeProto;
 
 namespace xlc::onnx {
 
-/// Sets `call`, `stopsGradient`, `paddingIndex` and `nextOf` of `node`. A text that cannot be read says nothing, one under
-/// our own keys is complained about.
+/// Sets `call`, `stopsGradient`, `paddingIndex` and `nextOf` of `node`. An unreadable text is ignored; under our own
+/// keys it is an error.
 void readMetadata(const ::onnx::NodeProto &proto, Node &node, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

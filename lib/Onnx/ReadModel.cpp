@@ -1,9 +1,8 @@
-// Reads an ONNX file and checks what it says, so that nothing behind this file has to.
+// Reads an ONNX file and validates it, so that no later code has to.
 //
-// Exporters are trusted as little as strangers: a corrupt file ends in diagnostics, never in a
-// crash. All complaints of a file are collected. What is checked: protobuf syntax, opset, unique
-// names that are text, definition before use (hence no cycles; ReadNodes.cpp), tensors (ReadTensor.cpp),
-// attribute types. docs/Limits.md states the limits.
+// Files are not trusted: a corrupt file results in diagnostics, never in a crash. All errors of a file are collected.
+// The checks cover protobuf syntax, opset, unique names that are text, definition before use (hence no cycles;
+// ReadNodes.cpp), tensors (ReadTensor.cpp) and attribute types. docs/Limits.md states the limits.
 #include "ReadNodes.h"
 #include "ReadRecord.h"
 #include "ReadTensor.h"

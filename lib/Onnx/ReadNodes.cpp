@@ -6,7 +6,7 @@
 //   y = If(c) {then: a} {else: b}  nodes of both branches, guarded   which branch runs is known when the
 //                                  by c, then y = If(c, a, b)        dimensions are: Importer.cpp picks
 //
-// What a hostile file could do with it is bounded: depth, recursion, and all that inlining makes together.
+// The work that a hostile file can cause is bounded: depth, recursion, and the total size of inlined code.
 #include "ReadNodes.h"
 
 #include "Files/Messages.h"

@@ -20,16 +20,16 @@ namespace xlc::onnx {
 /// The versions of ONNX's own operators that xlc reads.
 inline constexpr int64_t oldestOpset = 13, newestOpset = 21;
 
-/// Complains unless `opset`, which `who` uses, is among them.
+/// Reports an error unless `opset`, used by `who`, is among them.
 bool checkOpset(int64_t opset, const llvm::Twine &who, FileDiagnostics &diagnostics);
 
-/// Checks one attribute and adds it to `node`. `tensors` remembers those that were read, by their place in the file:
-/// a function's body is read once per call.
+/// Checks one attribute and adds it to `node`. `tensors` caches those already read, by their position in the file,
+/// since a function's body is read once per call.
 using TensorCache = std::map<const ::onnx::TensorProto *, std::shared_ptr<FileTensor>>;
 void readAttribute(::onnx::AttributeProto &from, llvm::StringRef name, Node &node, llvm::StringRef modelPath,
                    TensorCache &tensors, FileDiagnostics &diagnostics);
 
-/// Where a name means something: the graph, the body of one call of a function, a branch of an `If`.
+/// A scope of names: the graph, the body of one call of a function, a branch of an `If`.
 struct NameScope {
   const NameScope *outer = nullptr;     ///< whose names are visible, too; null for graph and function
   llvm::StringMap<std::string> names;   ///< -> name in the model
@@ -39,17 +39,18 @@ struct NameScope {
   std::string module; ///< of PyTorch, for nodes that name none
   int guard = -1, depth = 0;
   int64_t opset = 0;
-  /// Of the function's call; null outside of functions.
+  /// The arguments of the function's call; null outside of functions.
   const llvm::StringMap<::onnx::AttributeProto *> *arguments = nullptr;
 };
 
-/// Flattens: calls of functions become their bodies, an `If` becomes the nodes of both branches, each guarded, and a
-/// node that picks; a `SequenceMap` becomes its body for each tensor (ReadSequenceMap.cpp). Names of inner values get the name of the call in front.
+/// Flattens: calls of functions become their bodies; an `If` becomes the guarded nodes of both branches and a node that
+/// selects the result; a `SequenceMap` becomes its body for each tensor (ReadSequenceMap.cpp). Names of inner values
+/// are prefixed with the name of the call.
 class NodeReader {
 public:
   NodeReader(Model &model, ::onnx::ModelProto &proto, FileDiagnostics &diagnostics);
 
-  /// Notes that `name` is defined in the graph.
+  /// Records that `name` is defined in the graph.
   bool define(const std::string &name, const llvm::Twine &by) { return !define(graph, name, by).empty(); }
   bool isDefined(const std::string &name) const { return graph.names.contains(name); }
   void readGraph(::onnx::GraphProto &proto, int64_t opset);
@@ -62,7 +63,7 @@ private:
   void readCall(NameScope &scope, const Node &call, ::onnx::NodeProto &from, ::onnx::FunctionProto &function);
   void bindResult(NameScope &scope, NameScope &body, const Node &call, const std::string &output,
                   const std::string &formal);
-  /// False where the tensors of a list are not known; then nothing is done.
+  /// False if the tensors of a list are not known; the node is then unchanged.
   bool readSequenceMap(NameScope &scope, Node &node, ::onnx::NodeProto &from);
   void readIf(NameScope &scope, Node node, ::onnx::NodeProto &from);
   bool readBranch(NameScope &scope, Node &node, ::onnx::GraphProto &branch, bool isThen);

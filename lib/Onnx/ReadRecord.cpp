@@ -3,8 +3,8 @@
 //   {"version": 1, "parameters": [{"name": "wte.weight", "shape": [50257, 768], "dtype": "float32",
 //     "requires_grad": true, "reads": 2, "ties": ["lm_head.weight"]}, ...], "buffers": [...], ...}
 //
-// Keys that are not read here are for people. What is read is checked first: a file may say anything, a document that
-// nests deeply included. Whether it is true of the graph is for planRecorded (RecordedParameters.cpp) to say.
+// Keys that are not read here are for people. All fields are checked first, since a file may contain anything,
+// including a deeply nested document. planRecorded (RecordedParameters.cpp) checks the record against the graph.
 #include "ReadRecord.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -6,7 +6,7 @@
 
 namespace xlc::onnx {
 
-/// Reads the JSON document; none after a complaint. The file may say anything: every field is checked.
+/// Reads the JSON document; none after an error. The file may contain anything: every field is checked.
 std::optional<ExportRecord> readExportRecord(llvm::StringRef text, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

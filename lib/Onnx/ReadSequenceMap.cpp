@@ -4,8 +4,8 @@
 //   m = SequenceMap(l, w)                    MatMul(y, w) -> "m/1/h"
 //     {(t, v): h = MatMul(t, v)}             m = SequenceConstruct("m/0/h", "m/1/h")
 //
-// So much is known when the file is read where a SequenceConstruct lists the tensors, as the exporter does for functions of
-// lists (hstack, atleast_1d). Of other lists the node stays, and Import refuses it.
+// This requires a SequenceConstruct that lists the tensors, as the exporter writes for functions of lists (hstack,
+// atleast_1d). For other lists the node remains, and Import rejects it.
 #include "ReadNodes.h"
 
 #include "onnx.pb.h"

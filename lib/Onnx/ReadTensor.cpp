@@ -1,8 +1,7 @@
-// One tensor of an ONNX file: its declared shape against the bytes that are really there.
+// Reads one tensor of an ONNX file and checks its declared shape against the bytes that are present.
 //
-// Everything in the file is hostile: sizes overflow, data is short, external files lie outside
-// the model's folder. An external file that is not there at all is fine (planning needs shapes
-// only); one that is there must hold what the file promises.
+// The file is not trusted: sizes may overflow, data may be short, external files may be outside the model's folder. A
+// missing external file is accepted (planning needs shapes only); one that exists must contain the declared data.
 #include "ReadTensor.h"
 
 #include "StoredTypes.h"

@@ -10,7 +10,7 @@ class TensorProto;
 
 namespace xlc::onnx {
 
-/// Checks and takes a tensor out of the file at `modelPath`; `what` names it in complaints. False after a complaint.
+/// Validates a tensor and moves it out of the file at `modelPath`; `what` names it in errors. False after an error.
 bool readTensor(::onnx::TensorProto &proto, const std::string &what, llvm::StringRef modelPath, FileTensor &tensor,
                 FileDiagnostics &diagnostics);
 

@@ -1,5 +1,5 @@
-// The element types of ONNX, and what their elements are read as. Exporters write constants in types that xlc does not
-// compute with (a float16 scale, an int16 axis); these are converted when they are read.
+// The element types of ONNX, and the types that their elements are converted to. Exporters write constants in types in
+// which xlc does not compute (a float16 scale, an int16 axis); these are converted when they are read.
 #ifndef XLC_ONNX_STOREDTYPES_H
 #define XLC_ONNX_STOREDTYPES_H
 
@@ -8,7 +8,7 @@
 
 namespace xlc::onnx {
 
-/// A type of ONNX: what its elements take in the file, and what they are read as (`isRead`).
+/// A type of ONNX: the size of its elements in the file, and the type that they are read as (`isRead`).
 struct StoredType {
   int number;
   llvm::StringLiteral name;
@@ -17,12 +17,12 @@ struct StoredType {
   bool isRead() const { return width != 0; }
 };
 
-/// Null for a number that is no type of ONNX.
+/// Null for a number that is not a type of ONNX.
 const StoredType *findStored(int number);
 /// Bytes of an element in the file.
 inline int64_t storedWidth(int number) { return findStored(number)->width; }
 
-/// Converts a tensor's bytes from the type that the file has to the one that xlc computes with.
+/// Converts a tensor's bytes from the type of the file to the type in which xlc computes.
 void convertStored(FileTensor &tensor);
 
 } // namespace xlc::onnx

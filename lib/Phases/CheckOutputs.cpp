@@ -1,5 +1,5 @@
-// Before anything is written: an output must not be one of the files that it is made from. A program takes the place of
-// whatever has its name, and a model that took hours to export, or a data file, would be gone without a word.
+// Checks, before anything is written, that an output is not one of the input files. A program replaces any file of its
+// name, so a model that took hours to export, or a data file, would be lost without a message.
 #include "DescribePlan.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "llvm/ADT/StringSet.h"

@@ -1,4 +1,4 @@
-// From a finished plan to files: the training program, and its initial parameters beside it.
+// Writes the files of a finished plan: the training program, and its initial parameters beside it.
 #include "CompileProgram.h"
 #include "DescribePlan.h"
 #include "Failure.h"

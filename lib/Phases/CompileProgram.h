@@ -1,4 +1,4 @@
-// What the phases Lower and Emit do beside the IR: what must hold before there is a program, and its files.
+// The parts of the phases Lower and Emit outside the IR: the preconditions of a program, and its files.
 #ifndef XLC_LIB_PHASES_COMPILEPROGRAM_H
 #define XLC_LIB_PHASES_COMPILEPROGRAM_H
 
@@ -6,11 +6,11 @@
 
 namespace xlc {
 
-/// Whether the plan can be a program with the files that are asked for: every value is there, its ranks are not too many,
-/// no output replaces an input. Nothing has been written.
+/// Checks that the plan can become a program with the requested files: every value is present, the number of ranks is
+/// within the limit, and no output replaces an input. Writes nothing.
 mlir::LogicalResult checkProgram(const Compilation &compilation);
 
-/// From a lowered module to Compilation::object and, where the request names an output, to its files.
+/// Emits a lowered module to Compilation::object and, if the request names an output, to the output files.
 mlir::LogicalResult emitProgram(Compilation &compilation);
 
 } // namespace xlc

@@ -1,5 +1,5 @@
-// What the embedded plan holds beside the `exec` program: names, shapes and initial values of parameters, hyper-
-// parameters, inputs, messages in bytes. From the compilation, one table at a time.
+// Fills the parts of the embedded plan beside the `exec` program: names, shapes and initial values of parameters,
+// hyper- parameters, inputs, messages in bytes. They are read from the compilation, one table at a time.
 #include "DescribePlan.h"
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/Schedule.h"

@@ -1,4 +1,4 @@
-// The parts of the embedded plan that the IR does not hold.
+// The parts of the embedded plan that are not in the IR.
 #ifndef XLC_LIB_PHASES_DESCRIBEPLAN_H
 #define XLC_LIB_PHASES_DESCRIBEPLAN_H
 
@@ -7,20 +7,21 @@
 
 namespace xlc {
 
-/// Of model, layout and compiler; not of steps, learning rate or data. The compilation has been through Memory, and
-/// nothing else yet.
+/// The fingerprint of model, layout and compiler; it excludes steps, learning rate and data. Requires the state after
+/// Memory and before any later phase.
 std::string makeFingerprint(const Compilation &compilation);
 
-/// Everything but what `fillPlan` and the target fill. The compilation has been through Memory and has its fingerprint.
+/// Fills everything except the fields of `fillPlan` and of the target. Requires the state after Memory and the
+/// fingerprint.
 std::unique_ptr<plan::PlanT> describePlan(const Compilation &compilation);
 
-/// Of a plan that has its inputs: what a run is trained and evaluated on, when it evaluates, and its checkpoints.
+/// Describes the training and evaluation data, the evaluation steps and the checkpoints of a plan that has its inputs.
 void describeData(const Compilation &compilation, plan::PlanT &plan);
 void describeEvaluation(const Spec &spec, mlir::ModuleOp module, plan::PlanT &plan);
 void describeCheckpoints(const Spec &spec, plan::PlanT &plan);
 
-/// The spec's file of rows of an input, as an absolute path; empty where there is none. Names come from the model;
-/// a name with a slash has a file only where the spec names it.
+/// The spec's file of rows of an input, as an absolute path; empty if there is none. Names come from the model; a name
+/// with a slash has a file only if the spec names it.
 std::string dataPath(const RowsSpec &rows, llvm::StringRef input);
 
 } // namespace xlc

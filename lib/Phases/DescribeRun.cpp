@@ -1,4 +1,4 @@
-// What the embedded plan says of a run: its data, when it evaluates, and where its checkpoints go.
+// Describes a run in the embedded plan: its data, its evaluation steps, and the location of its checkpoints.
 #include "DescribePlan.h"
 #include "xlc/Estimate/ReadAhead.h"
 #include "llvm/Support/FileSystem.h"

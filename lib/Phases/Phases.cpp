@@ -1,11 +1,11 @@
-// The order of the compiler, written in this one place. docs/Phases.md reads it aloud (a test
-// compares the two); --stop-after and --dump-phases take their names from here.
+// The order of the compiler, defined in this one place. docs/Phases.md describes it (a test compares the two);
+// --stop-after and --dump-phases take their names from here.
 //
-// Why this order: the graph is differentiated before it is partitioned, so that one set of rules gives the
-// collectives of forward and backward; units are cut into functions before data parallelism, which gathers and
-// reduces *between* them; memory comes when every action has its place in time, and completes the plan. What follows makes
-// a program of it. Within Stage, what backward computes again is decided before stages are balanced: by residuals that
-// are kept, and by the states that @update has.
+// Reasons for the order: the graph is differentiated before it is partitioned, so that one set of rules gives the
+// collectives of forward and backward. Units are cut into functions before data parallelism, which gathers and reduces
+// *between* them. Memory follows when every action has its place in time, and completes the plan. The later phases turn
+// the plan into a program. Within Stage, the ops to recompute in backward are selected before stages are balanced,
+// which depends on the residuals that remain and on the states of @update.
 #include "xlc/Phases/Phases.h"
 #include "CompileProgram.h"
 #include "DescribePlan.h"

@@ -1,4 +1,4 @@
-// The table of pipeline schedules, and what they ask of ranks, chunks and micro-batches.
+// The table of pipeline schedules, and their requirements on ranks, chunks and micro-batches.
 #include "xlc/Pipeline/Pipeline.h"
 
 #include "PipelineOrders.h"

@@ -1,5 +1,6 @@
-// The independent checker. Every slot is named by what it computes; a rank's next slot may run when what it reads has
-// been computed. If no rank can go on before all are done, they wait for each other, or for what nobody computes.
+// The independent checker. Every slot is named by its result; a rank's next slot may run when its operands have been
+// computed. If no rank can continue before all are done, the ranks wait for each other, or for a result that no slot
+// computes.
 #include "xlc/Pipeline/PipelineCheck.h"
 
 #include <set>

@@ -1,5 +1,5 @@
-// Schedules that are easiest said as a list: GPipe (Huang et al., 2019), interleaved 1F1B (Narayanan et al., 2021),
-// and ZB-V (Qi et al., 2024).
+// Schedules that are best written as a list: GPipe (Huang et al., 2019), interleaved 1F1B (Narayanan et al., 2021), and
+// ZB-V (Qi et al., 2024).
 #include "PipelineOrders.h"
 
 using namespace xlc;

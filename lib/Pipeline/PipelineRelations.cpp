@@ -1,5 +1,5 @@
-// Schedules as pairs that say what comes before what on one rank; sorting them gives the order. A rank r of p runs F, B
-// (or I and W) of its one chunk for micro-batches 0 to m - 1.
+// Schedules as pairs (first, second) of slots on one rank; sorting them gives the order. A rank r of p runs F, B (or I
+// and W) of its one chunk for micro-batches 0 to m - 1.
 //
 //   1f1b     B(i) before F(i + p - r)           at most p - r forwards are ahead
 //            F(i + p - r - 1) before B(i)       and no fewer, while there are any

@@ -1,5 +1,5 @@
-// An order in time: when each slot runs, how long ranks idle, how many forwards wait for their backward; and the grid
-// that shows it.
+// The times of an order: the start of each slot, the idle time of ranks, the number of forwards that wait for their
+// backward; and the grid that shows them.
 #include "xlc/Pipeline/Pipeline.h"
 
 #include "llvm/ADT/STLExtras.h"

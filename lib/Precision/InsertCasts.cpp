@@ -1,5 +1,5 @@
-// Writes what Rounding.h decides. A narrow value is widened by a cast of its own for each unit and direction that reads
-// it: such a cast is no kernel, every kernel that reads the value makes it again.
+// Inserts the casts that Rounding.h selects. A narrow value is widened by a separate cast for each unit and direction
+// that reads it: such a cast is not a kernel, and every kernel that reads the value recomputes it.
 #include "Rounding.h"
 #include "xlc/Dialect/Graph/Entry.h"
 

@@ -1,4 +1,4 @@
-// What the spec's precision.keep names, written into the module.
+// Writes the parameters of the spec's precision.keep into the module.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Precision/Precision.h"

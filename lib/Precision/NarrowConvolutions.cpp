@@ -1,5 +1,5 @@
-// Convolutions of sixteen bits as they are. Their operands were widened for a library that takes float32; where the target's takes sixteen
-// bits the casts go. After Shard, as RoundProducts.cpp.
+// Keeps convolutions in 16-bit types. Their operands were widened for a library that requires float32; if the target's
+// library accepts 16-bit types, the casts are removed. Runs after Shard, as RoundProducts.cpp does.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Precision/Precision.h"
 

@@ -1,4 +1,4 @@
-// What the optimizer keeps in sixteen bits. InsertCasts.cpp reads from @update in which type it takes gradients.
+// Narrows the optimizer's states to 16-bit types. InsertCasts.cpp reads the type of gradients from @update.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Precision/Precision.h"

@@ -1,4 +1,5 @@
-// What each op is to mixed precision. Ops whose traits say it have no row, nor has what a formula makes a named op.
+// The role of each op in mixed precision. Ops whose traits define it, and named ops whose formula defines it, have no
+// row.
 #include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Precision/Precision.h"
 

@@ -1,6 +1,7 @@
-// Where a product is rounded once, behind what follows it. One whose partial sums ranks add up is rounded before, since sixteen bits
-// are what they send each other; so this waits until Shard has said which products those are. What else than a bias a library can
-// do before it rounds is the target's to say.
+// Moves the rounding of a product after its epilogue, so that it is rounded once. A product whose partial sums are
+// added over ranks is rounded before, since ranks exchange 16-bit values; so the pass runs after Shard, which
+// determines these products. The target determines which epilogues other than a bias a library can apply before it
+// rounds.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Precision/Precision.h"
 

@@ -1,5 +1,5 @@
-// See Rounding.h. Readers stand behind what they read, so that one walk from the end knows of each value who wants it
-// rounded before it asks whether it is.
+// See Rounding.h. Users follow definitions, so in one walk from the end all demands of its users on a value are known
+// before the value itself is examined.
 #include "Rounding.h"
 #include "xlc/Dialect/Graph/Signature.h"
 

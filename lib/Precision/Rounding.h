@@ -1,4 +1,4 @@
-// Which values of @micro_batch are rounded. Decides; InsertCasts.cpp acts.
+// Decides which values of @micro_batch are rounded; InsertCasts.cpp acts.
 #ifndef XLC_LIB_PRECISION_ROUNDING_H
 #define XLC_LIB_PRECISION_ROUNDING_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc {
 
-/// The values of a function of one block that have sixteen bits, by how they come about and who reads them:
+/// The values of a function of one block that have a 16-bit type, by their definitions and users:
 ///
 ///   rounded      results of products and named ops; operands of products; logits; what is read more than once, by
 ///                another unit or by backward, of what depends on parameters or data
@@ -23,7 +23,7 @@ public:
   Rounding(mlir::func::FuncOp function, const Policy &policy);
 
   bool isRounded(mlir::Value value) const { return rounded.contains(value); }
-  /// Whether the value is a contribution to a gradient of f32, or on the way to one and nothing else.
+  /// Whether the value is a contribution to a gradient of f32, or is used only to compute one.
   bool isGradient(mlir::Value value) const { return gradients.contains(value); }
 
 private:
@@ -33,7 +33,7 @@ private:
   void findExtremes(mlir::func::FuncOp function);
   void findGradients(mlir::func::FuncOp function, const llvm::DenseMap<mlir::Attribute, mlir::Type> &types);
   bool rounds(mlir::OpResult result, PrecisionClass is) const;
-  /// Marks what the op wants to be rounded of its operands.
+  /// Marks the operands that the op requires to be rounded.
   void demand(mlir::Operation *op);
 
   llvm::DenseSet<mlir::Value> rounded, gradients;

@@ -1,5 +1,5 @@
-// Where the loss scale stands in a step. The loss itself is not scaled: backward's first gradient is, so that all gradients
-// are, and @scalars scales back what it makes of their squares.
+// Inserts the loss scale into a step. The loss itself is not scaled. Backward's first gradient is, and so are all
+// gradients; @scalars removes the scale from its results on their squares.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Dialect/Graph/LossScale.h"

@@ -1,4 +1,4 @@
-// The gate of Precision. It knows the types of a micro-batch, not how they came about.
+// The gate of Precision. It checks the types of a micro-batch independently of the passes that assigned them.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Precision/Precision.h"

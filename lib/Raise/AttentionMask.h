@@ -1,9 +1,9 @@
-// What is done to scores between the product and the softmax, read as a mask of graph.attention.
+// Reads the ops on scores between the product and the softmax as a mask of graph.attention.
 //
 // Exporters write one mask in many ways: added or selected, as 0 and -3.4e38 (or -1e9, -1e4, -inf), causal and padding
-// joined by And or added up, made from positions or from an input. So it is taken apart: what is known and allows
-// keys by their distance from the query becomes the op's `causal` and `window`; the rest becomes its bias, no larger
-// than what it depends on.
+// masks joined by And or by addition, computed from positions or from an input. So the mask is decomposed: the known
+// parts that allow keys by their distance from the query become the op's `causal` and `window`; the rest becomes its
+// bias, no larger than the values that it depends on.
 #ifndef XLC_LIB_RAISE_ATTENTIONMASK_H
 #define XLC_LIB_RAISE_ATTENTIONMASK_H
 
@@ -13,12 +13,12 @@
 
 namespace xlc {
 
-/// The factors of the scores by what they are to attention.
+/// The factors of the scores, by their role in attention.
 struct ScoreFactors {
   FactorList batch, heads, query, key;
 };
 
-/// Distances query - key at which a known mask allows keys; those of a mask that goes by anything else have no value.
+/// Distances query - key at which a known mask allows keys; no value for a mask that depends on anything else.
 struct Distances {
   int64_t low = INT64_MIN, high = INT64_MAX;
   bool isFinite = true; ///< no number of the mask is minus infinity
@@ -26,10 +26,11 @@ struct Distances {
   bool allowAll() const { return low == INT64_MIN && high == INT64_MAX; }
 };
 
-/// From here on, a score with this added is exp(...) = 0 beside any other; old GPT-2 exports use -10000.
+/// At or below this value, a score with this added has exp(...) = 0 relative to any other; old GPT-2 exports use
+/// -10000.
 inline constexpr double kMasked = -1e4;
 
-/// Answers about known masks, which all layers share. Looked up only.
+/// Cached results for known masks, which all layers share. For lookup only.
 struct MaskMemory {
   using Question = std::tuple<const void *, int64_t, int64_t, int64_t, bool, double>;
   std::map<Question, std::optional<Distances>> answers;
@@ -40,20 +41,20 @@ public:
   AttentionMask(FactorTable &factors, const ScoreFactors &scores, MaskMemory &memory)
       : factors(factors), scores(scores), memory(memory) {}
 
-  /// Scores + factor * `value`, which has the dimensions of the scores there.
+  /// Scores + factor * `value`; the dimensions of `value` are those of the scores at that point.
   void readAdded(FactoredValue value, double factor);
-  /// Scores that become `fill` where `value` is (or, if `keeps`, is not) true.
+  /// Scores that are replaced by `fill` where `value` is true (or, if `keeps`, false).
   void readSelected(const FactoredValue &value, bool keeps, double fill) { readCondition(value, keeps, fill, true); }
 
-  /// Why this cannot be a mask of the op; empty when it can.
+  /// The reason why this cannot be a mask of the op; empty if it can.
   llvm::StringRef getProblem() const { return problem; }
   graph::Mask getKind() const;
-  /// 0: none.
+  /// The window, or 0.
   int64_t getWindow() const;
-  /// Whether a query that sees no key attends to all alike.
+  /// Whether a query that sees no key attends to all keys equally.
   bool isUniform() const;
-  /// Whether all that forbids is added to the scores, as finite numbers, so that a gradient reaches those of a query that
-  /// sees no key.
+  /// Whether all forbidden scores are masked by adding finite numbers, so that a gradient reaches the scores of a query
+  /// that sees no key.
   bool isAdded() const;
   /// The op's bias; null when there is none.
   mlir::Value buildBias(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type elementType) const;
@@ -97,7 +98,7 @@ private:
   llvm::SmallVector<Term> terms;
 };
 
-/// Whether `value` depends on a parameter that is trained.
+/// Whether `value` depends on a trained parameter.
 bool isLearned(mlir::Value value);
 
 } // namespace xlc

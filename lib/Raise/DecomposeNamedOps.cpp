@@ -1,6 +1,5 @@
-// The opposite of raising, for `--no-raise`: every op with a kernel of its own becomes small ops, by
-// one row of a table. What trains one way must train the other way to the same losses, so the two check
-// each other.
+// The inverse of raising, for `--no-raise`: every op with a kernel of its own is decomposed into small ops, by one row
+// of a table. Both forms must train to the same losses, so each checks the other.
 #include "EraseDead.h"
 #include "SettleRows.h"
 #include "xlc/Dialect/Graph/Draws.h"

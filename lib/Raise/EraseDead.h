@@ -1,4 +1,4 @@
-// What a pattern leaves behind.
+// Removes the unused ops that a pattern leaves.
 #ifndef XLC_LIB_RAISE_ERASEDEAD_H
 #define XLC_LIB_RAISE_ERASEDEAD_H
 
@@ -8,7 +8,7 @@
 
 namespace xlc {
 
-/// Erases what nothing reads, where the pass has found something: looking at all ops takes longer than most passes do.
+/// Erases unused ops if the pass has matched: a scan over all ops takes longer than most passes.
 inline void eraseDead(mlir::func::FuncOp function, bool hasFound) {
   mlir::IRRewriter rewriter(function.getContext());
   if (hasFound)

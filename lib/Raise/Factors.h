@@ -1,4 +1,4 @@
-// Dimensions as products of factors, so that a value can be recognised through whatever rearranged it.
+// Represents dimensions as products of factors, so that a value is recognised through any rearrangement.
 //
 // Exporters split heads off the width, flatten batch and heads, swap dimensions and repeat keys, each in many ways.
 // Here a dimension is a list of factors, outermost first, and a step back from a value to the operand of a reshape,
@@ -9,7 +9,7 @@
 //     = broadcast [batch, 2, 1, 32, 16]   b | g | - | k | d       the same keys for every m
 //     = transpose [batch, 32, 2, 16]      b | k | g | d
 //
-// So what two values share, and along what one is repeated, is read off their factors.
+// So the common factors of two values, and the factors along which one is repeated, follow from their lists.
 #ifndef XLC_LIB_RAISE_FACTORS_H
 #define XLC_LIB_RAISE_FACTORS_H
 
@@ -20,8 +20,8 @@ namespace xlc {
 /// Factors by number, outermost first; none has size 1.
 using FactorList = llvm::SmallVector<int, 4>;
 
-/// A value with the factors of each of its dimensions. A dimension of another size than their product is 1: the value
-/// does not depend on what was dropped.
+/// A value with the factors of each of its dimensions. If the size of a dimension differs from their product, it is 1:
+/// the value does not depend on the dropped factors.
 struct FactoredValue {
   mlir::Value value;
   llvm::SmallVector<FactorList> dims;
@@ -32,13 +32,13 @@ public:
   /// A list of one new factor; empty when `size` is 1.
   FactorList make(int64_t size);
   int64_t sizeOf(llvm::ArrayRef<int> list) const;
-  /// `list` with the parts of factors that were split since.
+  /// `list`, with split factors replaced by their parts.
   FactorList expand(llvm::ArrayRef<int> list) const;
   /// All factors of the value, in row-major order.
   FactorList flatten(const FactoredValue &value) const;
 
-  /// Moves `value` to the operand that it rearranges or repeats; false where it is anything else. With
-  /// `mayRepeat` false only what keeps every element once is undone.
+  /// Moves `value` to the operand that it rearranges or repeats; false for any other op. If `mayRepeat` is false, only
+  /// ops that keep every element once are undone.
   bool stepBack(FactoredValue &value, bool mayRepeat = true);
 
   /// `value` with dimensions `to`, rearranged and, along factors that it lacks, repeated.
@@ -46,7 +46,7 @@ public:
                       llvm::ArrayRef<FactorList> to) const;
 
 private:
-  /// Takes factors of the product `size` from the front of `rest`, splitting one if it must.
+  /// Takes factors of the product `size` from the front of `rest`, splitting one if necessary.
   std::optional<FactorList> take(FactorList &rest, int64_t size);
   bool undoReshape(FactoredValue &value, mlir::Value x);
   bool undoConcat(FactoredValue &value, graph::ConcatOp op);

@@ -1,9 +1,9 @@
-// Recognises attention after its result, whatever order of dimensions the exporter chose.
+// Recognises attention, beginning at its result, for any order of dimensions.
 //
 //     contract(q, k) ─► * scale ─► + mask ─► softmax ─► guard against NaN ─► dropout ─► contract with v
 //
-// The walk goes from the second product back to q, k and v, through all that only scales, masks, rearranges or repeats,
-// and keeps the factors of every dimension (Factors.h). What a factor is follows from who has it:
+// The walk goes from the second product back to q, k and v, through ops that only scale, mask, rearrange or repeat, and
+// tracks the factors of every dimension (Factors.h). The role of a factor follows from the values that have it:
 //
 //     summed by the first product: width       softmax along it: key       in the result and v only: width of v
 //     in q only: a query, or a head of a group that shares its keys       in q and k: batch, or a group of heads

@@ -1,4 +1,4 @@
-// What looks like an attention and was not raised: for the user, who pays for its scores.
+// Reports ops that resemble attention but were not raised, because their scores cost memory.
 #ifndef XLC_LIB_RAISE_RAISEATTENTION_H
 #define XLC_LIB_RAISE_RAISEATTENTION_H
 
@@ -12,7 +12,7 @@ struct UnraisedAttention {
   std::string reason;
 };
 
-/// Each softmax that a product multiplies, in program order, and why it stayed.
+/// Each softmax that a product multiplies, in program order, and the reason why it was not raised.
 llvm::SmallVector<UnraisedAttention> findUnraisedAttentions(mlir::func::FuncOp function);
 
 } // namespace xlc

@@ -3,8 +3,8 @@
 //     x ─► (x - mean) ─► square ─► mean ─► + epsilon ─► sqrt ─► divide x, or multiply by its reciprocal
 //          only layer norm                                        ─► * weight ─► + bias
 //
-// Statistics of rows are [..., 1] in one file and [...] in the next; row-major order does not change with it, so
-// reshapes between them are stepped over.
+// Statistics of rows are [..., 1] in some files and [...] in others. Row-major order is the same in both, so reshapes
+// between them are skipped.
 #include "EraseDead.h"
 #include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"

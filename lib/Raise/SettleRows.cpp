@@ -1,6 +1,6 @@
-// Rows of scores that are minus infinity throughout: their softmax is NaN, and a guard behind it makes that zero. Its
-// gradient is NaN still, since what the guard throws away meets the zero that flows back. So the row is thrown away before
-// the softmax as well as behind it.
+// Handles rows of scores that are minus infinity throughout: their softmax is NaN, and a later guard replaces it by
+// zero. The gradient is still NaN, since it multiplies the replaced NaN by the zero that flows back. So the row is
+// replaced before the softmax as well as after it.
 #include "SettleRows.h"
 
 #include "EraseDead.h"

@@ -6,8 +6,8 @@
 
 namespace xlc {
 
-/// Scores [..., keys] with zeros in the rows that are minus infinity throughout, and which rows these are: [...], and
-/// repeated to the shape of the scores.
+/// Scores [..., keys] with zeros in the rows that are minus infinity throughout, and the flags of these rows: [...],
+/// and repeated to the shape of the scores.
 struct HiddenScores {
   mlir::Value scores, hidden, along;
 };

@@ -1,5 +1,5 @@
-// The fingerprint of a tensor. The random signs are a function of the element's place, so that whoever writes and whoever reads
-// a file needs no table.
+// The fingerprint of a tensor. The random signs are a function of the element's position, so that neither the writer
+// nor the reader of a file needs a table.
 #include "xlc/Reference/Reference.h"
 #include <cmath>
 

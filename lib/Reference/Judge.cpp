@@ -1,6 +1,6 @@
-// See Reference.h. What float32 explains: a part in a thousand of a gradient, sixty-four times the distance that
-// PyTorch's own float32 makes, and a millionth of the largest gradient of the model, below which a sum of cancelling
-// terms is noise.
+// See Reference.h. The tolerance for float32: a part in a thousand of a gradient, sixty-four times the error of
+// PyTorch's own float32, and a millionth of the largest gradient of the model, below which a sum of cancelling terms is
+// noise.
 #include "xlc/Reference/Reference.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,4 +1,5 @@
-// A reference file, checked as a stranger's: sizes before elements, names and numbers of the document before they are used.
+// Reads a reference file without trusting it: sizes are checked before elements, names and numbers before they are
+// used.
 #include "Failure.h"
 #include "Files/Safetensors.h"
 #include "xlc/Reference/Reference.h"

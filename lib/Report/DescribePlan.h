@@ -12,12 +12,12 @@ std::string describePlan(const PlanReport &report);
 /// "each of ranks 0-7", or "rank 0".
 std::string nameRanks(llvm::ArrayRef<int64_t> ranks);
 
-/// Of the stage whose ranks take most memory.
+/// The stage whose ranks need most memory.
 const GroupReport *findFullest(const PlanReport &report);
 
 constexpr size_t kFullStages = 4; ///< of more pipeline stages, each has a line, and three are shown in full
 
-/// The stages that a long report shows in full: all, or of many the first, the fullest and the last.
+/// The stages that a long report shows in full: all, or, if there are many, the first, the fullest and the last.
 std::vector<const GroupReport *> listShown(const PlanReport &report, bool isVerbose);
 
 } // namespace xlc

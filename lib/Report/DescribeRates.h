@@ -19,7 +19,7 @@ struct RateReport {
   std::optional<StepRate> largest, last; ///< none where the steps of the run decide
 };
 
-/// None where the spec has no schedule.
+/// None if the spec has no schedule.
 std::optional<RateReport> describeRates(const Spec &spec);
 
 /// Calls row(name, figure, remark) for each of the three, in words.

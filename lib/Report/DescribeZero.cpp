@@ -1,4 +1,4 @@
-// See DescribeZero.h. A reason compares the chosen answer with the other one to the same question.
+// See DescribeZero.h. A reason compares the chosen value with the alternative for the same key.
 #include "DescribeZero.h"
 #include "xlc/Support/Bytes.h"
 

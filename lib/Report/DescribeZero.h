@@ -1,4 +1,4 @@
-// ZeRO's open questions in words: what was decided, what that means, and why.
+// The ZeRO options that the spec leaves open, in words: the choice, its meaning, and the reason.
 #ifndef XLC_LIB_REPORT_DESCRIBEZERO_H
 #define XLC_LIB_REPORT_DESCRIBEZERO_H
 
@@ -13,7 +13,7 @@ struct ZeroAnswer {
   std::string reason; ///< "given", or "auto: " and why
 };
 
-/// Empty where there was nothing to decide.
+/// Empty if there was no choice to make.
 std::vector<ZeroAnswer> describeZero(const PlanReport &report);
 
 llvm::StringRef nameReduce(bool perStep);

@@ -1,5 +1,5 @@
-// See Diff.h. Two plans are compared as their JSON: what a report has is compared here without a word of its own. The
-// unit of a figure follows from the object that it stands in, by a table.
+// See Diff.h. Two plans are compared as their JSON, so a new field of the report is compared without new code. The unit
+// of a figure follows from the object that contains it, by a table.
 #include "xlc/Report/Diff.h"
 #include "DescribePlan.h"
 #include "ReportJson.h"

@@ -1,5 +1,5 @@
-// The figures of a plan. Memory by cause is that of the fullest moment: maxima of the causes, each at its own moment,
-// would add up to more than any rank ever holds.
+// The figures of a plan. Memory by cause is given for the fullest moment: the maxima of the causes, each at its own
+// moment, would add up to more than the memory of any rank.
 #include "Moments.h"
 #include "xlc/Estimate/ReadAhead.h"
 #include "xlc/Estimate/ResidualSlots.h"

@@ -13,7 +13,8 @@ int64_t findPeak(const Lifetimes &lifetimes);
 
 using BytesByCause = std::array<int64_t, 6>; ///< index: exec::Cause
 
-/// For each moment, bytes that become live at it less those that ended before it; and one entry more, behind the last.
+/// For each moment, the bytes that become live at it minus those that ended before it; and one more entry after the
+/// last.
 std::vector<BytesByCause> changesOfMemory(exec::ProgramOp program, const Lifetimes &lifetimes);
 
 /// Bytes that are live at the fullest moment of each action.

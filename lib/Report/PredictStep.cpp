@@ -1,5 +1,4 @@
-// See PredictStep.h. Where the spec names no device, a floating-point operation takes a unit of time, and a message
-// none.
+// See PredictStep.h. If the spec names no device, a floating-point operation takes a unit of time, and a message none.
 #include "PredictStep.h"
 
 using namespace mlir;

@@ -14,7 +14,7 @@ struct PredictedStep {
   bool isTime = false;                          ///< in seconds of the spec's device; else in floating-point operations
 };
 
-/// `module` is as Memory leaves it.
+/// Requires `module` as it is after Memory.
 PredictedStep predictStep(mlir::ModuleOp module, const Spec &spec, const Target &target);
 
 } // namespace xlc

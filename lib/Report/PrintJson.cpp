@@ -1,4 +1,5 @@
-// The report as JSON. Keys are promises to scripts; docs/PlanJson.md lists them, a test compares.
+// Prints the report as JSON. The keys are a stable interface for scripts; docs/PlanJson.md lists them, and a test
+// compares the two.
 #include "DescribeRates.h"
 #include "DescribeZero.h"
 #include "ReportJson.h"

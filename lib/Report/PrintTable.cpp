@@ -1,4 +1,4 @@
-// The report as a table: what fills the memory, what is sent, what is computed, and whether it fits.
+// Prints the report as a table: memory by cause, communication, computation, and whether the plan fits.
 #include "DescribePlan.h"
 #include "DescribeRates.h"
 #include "DescribeZero.h"

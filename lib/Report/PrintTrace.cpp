@@ -1,6 +1,6 @@
 // The predicted timeline of a step, for a trace viewer: a process per pipeline stage, a row per stream, and counters of
-// memory by cause and of the link. Where the spec names no device, time is counted in floating-point operations; a
-// microsecond of the trace then stands for a million of them.
+// memory by cause and of the link. If the spec names no device, time is counted in floating-point operations; a
+// microsecond of the trace then represents a million of them.
 #include "Moments.h"
 #include "PredictStep.h"
 #include "xlc/Estimate/Traffic.h"

@@ -1,4 +1,4 @@
-// A plan's report as JSON (docs/PlanJson.md), for those that print or compare it.
+// A plan's report as JSON (docs/PlanJson.md), for the code that prints or compares it.
 #ifndef XLC_LIB_REPORT_REPORTJSON_H
 #define XLC_LIB_REPORT_REPORTJSON_H
 

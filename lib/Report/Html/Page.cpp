@@ -1,5 +1,6 @@
-// The HTML report: page.html, a Mustache template, filled with the sections of a plan. Names come from strangers'
-// files: the template escapes each; only paths of numbers, and the page's own style and script, go in as they are.
+// The HTML report: page.html, a Mustache template, filled with the sections of a plan. Names come from untrusted files,
+// so the template escapes each of them; only paths of numbers, and the page's own style and script, are inserted
+// unescaped.
 #include "../DescribePlan.h"
 #include "Render.h"
 #include "Sections.h"

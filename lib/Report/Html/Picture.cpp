@@ -1,4 +1,4 @@
-// See Picture.h. A column stands for several moments of a long step and shows the fullest of them, so that no peak is
+// See Picture.h. A column represents several moments of a long step and shows the fullest of them, so that no peak is
 // lost: the largest column is the plan's lower bound, and its causes are those of the report.
 #include "Picture.h"
 #include "../Moments.h"

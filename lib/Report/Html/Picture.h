@@ -1,5 +1,4 @@
-// What a report draws of a pipeline stage, before it is drawn: memory over the step, the map of the arena, the runs of
-// a step.
+// The data of a pipeline stage that a report draws: memory over the step, the map of the arena, the runs of a step.
 #ifndef XLC_LIB_REPORT_HTML_PICTURE_H
 #define XLC_LIB_REPORT_HTML_PICTURE_H
 
@@ -14,7 +13,7 @@ constexpr size_t kStepParts = size_t(StepPart::Other) + 1;
 /// The part of a run's role.
 StepPart partOf(graph::Role role);
 
-/// Several moments of a step, as their fullest one is.
+/// Several moments of a step, represented by the fullest of them.
 struct MemoryColumn {
   int64_t moment = 0; ///< the first of those with most bytes
   size_t action = 0;  ///< its index in StagePicture::actions
@@ -24,7 +23,7 @@ struct MemoryColumn {
   int64_t total() const { return std::accumulate(byCause.begin(), byCause.end(), int64_t(0)); }
 };
 
-/// A buffer where it lies in the arena, in bytes, and when, in moments.
+/// A buffer's position in the arena, in bytes, and in time, in moments.
 struct MappedBuffer {
   std::string name;
   exec::Cause cause;

@@ -1,5 +1,5 @@
-// See Render.h. Names come from strangers' files: a template escapes each; only paths of numbers, and the pages' own
-// style and script, go in as they are. The files of this folder are a part of the program.
+// See Render.h. Names come from untrusted files, so a template escapes each of them; only paths of numbers, and the
+// pages' own style and script, are inserted unescaped. The files of this folder are embedded in the program.
 #include "Render.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Mustache.h"

@@ -6,10 +6,10 @@
 
 namespace xlc {
 
-/// JSON that HTML and XML both take in the middle of a page.
+/// Quotes JSON so that it is valid inside both HTML and XML.
 std::string quoteForScript(const llvm::json::Value &value);
 
-/// `page` is a file of this folder; `data` has what it names, but for the style and the script.
+/// `page` is a file of this folder; `data` has the values of its names, except the style and the script.
 void render(llvm::StringRef page, llvm::json::Object data, llvm::raw_ostream &out);
 
 } // namespace xlc

@@ -1,5 +1,5 @@
-// See Sections.h. Coordinates of memory and of the arena are bytes with a point in between, so that a picture can be
-// read back to the byte; those of time are columns, moments, or parts of a step.
+// See Sections.h. Coordinates of memory and of the arena are bytes with a decimal point, so that a picture can be read
+// back to the byte; those of time are columns, moments, or parts of a step.
 #include "Sections.h"
 #include "xlc/Support/Bytes.h"
 #include "xlc/Support/Numbers.h"

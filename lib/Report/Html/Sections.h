@@ -8,7 +8,7 @@
 
 namespace xlc {
 
-/// Stages in a row that are drawn as one, since nothing of their pictures and figures differs.
+/// Consecutive stages that are drawn as one, since their pictures and figures are equal.
 struct DrawnStage {
   const GroupReport *first = nullptr;
   std::string name; ///< "stages 1-6, ranks 8-55"
@@ -17,7 +17,7 @@ struct DrawnStage {
   StagePicture picture;
 };
 
-/// All stages of a plan, those that are alike and follow each other as one.
+/// All stages of a plan; consecutive stages that are equal are merged.
 std::vector<DrawnStage> drawStages(const PlanReport &report, mlir::ModuleOp module);
 
 /// {"bytes": "2.38 MiB", "exact": "2 494 336 B"}
@@ -26,7 +26,7 @@ llvm::json::Object describeBytes(Quantity bytes);
 /// Memory over the step, all pictures in one scale.
 llvm::json::Object memorySection(llvm::ArrayRef<DrawnStage> stages);
 
-/// The picture's numbers for the script: the moments of the columns, and what runs at them.
+/// The picture's numbers for the script: the moments of the columns, and the actions that run at them.
 llvm::json::Object scriptData(llvm::ArrayRef<DrawnStage> stages);
 
 llvm::json::Object arenaSection(llvm::ArrayRef<const DrawnStage *> stages);

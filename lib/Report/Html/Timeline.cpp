@@ -1,4 +1,4 @@
-// See Timeline.h. A message is exposed where the stage computes nothing while it is on its way.
+// See Timeline.h. A message is exposed during the time in which the stage computes nothing.
 #include "Timeline.h"
 
 using namespace mlir;

@@ -1,5 +1,4 @@
-// The predicted step of a pipeline stage as a report draws it: slots of computations, and messages that are hidden or
-// waited for.
+// The predicted step of a pipeline stage for a report: slots of computations, and messages that are hidden or exposed.
 #ifndef XLC_LIB_REPORT_HTML_TIMELINE_H
 #define XLC_LIB_REPORT_HTML_TIMELINE_H
 
