@@ -1,5 +1,6 @@
-// Constants that an exporter computed from the size of the batch: the same numbers for each row, or the places of the
-// rows in a table of all of them. Positions, masks and slopes of attention come so, and indices of GatherND.
+// Constants that an exporter computed from the size of the batch: they have the same numbers for each row, or the
+// positions of the rows in a table of all rows. Positions, masks and slopes of attention have this form, and indices of
+// GatherND.
 #include "BatchRows.h"
 
 using namespace mlir;

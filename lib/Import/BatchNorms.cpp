@@ -1,9 +1,9 @@
-// BatchNormalization reads its running averages as inputs 3 and 4, in training form it also gives their next values:
+// BatchNormalization reads its running averages as inputs 3 and 4. In training form it also returns their next values:
 //
 //     1.running_mean ──► BatchNormalization ──► output 1, the running mean of the next micro-batch
 //
-// The old exporter may put an Identity between them, whose output then has PyTorch's name. Of other norms that keep
-// running averages xlc_export marks the nodes that make the next values.
+// The old exporter may put an Identity between them, whose output then has PyTorch's name. For other norms that keep
+// running averages, xlc_export marks the nodes that compute the next values.
 #include "BatchNorms.h"
 
 #include "DescribeNames.h"

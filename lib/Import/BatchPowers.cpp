@@ -1,9 +1,9 @@
-// The power of each value: how its factors grow with the number of rows, found by comparing the same op at two batches.
+// Finds the power of each value: how its factors grow with the number of rows, by comparing the same op at two batches.
 //
-// A mean is a sum times 1/rows, and nothing in the graph says so: the factor is a number like 1/80. At another batch it
-// is another number, and what is a power of the number of rows shows by their quotient. Numbers that are in the file by
-// themselves are the same at both. Without a graph at another batch (the file fixes its batch) a factor that the number
-// of rows divides may be either, unless it is that of a mean.
+// A mean is a sum times 1/rows, but the graph has only a number like 1/80 as the factor. At another batch the number
+// differs, and the quotient of the two numbers shows the power of the number of rows. Numbers that are part of the file
+// are equal at both batches. Without a graph at another batch (the file fixes its batch), a factor that the number of
+// rows divides may be either, unless it is that of a mean.
 #include "BatchRows.h"
 
 #include "xlc/Raise/MatchValues.h"

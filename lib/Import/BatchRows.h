@@ -1,8 +1,8 @@
-// Where the rows of the batch go, from the inputs on: what tells whether a loss can be cut into ranks and
+// Tracks the rows of the batch from the inputs on, which determines whether a loss can be cut into ranks and
 // micro-batches.
 //
-// Dimension 0 of every input is the batch. The factor table says how it moves through an op, as if each row lay on a
-// rank of its own; so a value is, of the rows, one of
+// Dimension 0 of every input is the batch. The factor table defines how it moves through an op, as if each row were on
+// a rank of its own; so the state of a value with respect to the rows is one of
 //
 //     Same    it does not depend on them                              parameters, constants
 //     Rows    one dimension is cut into them, each made of its own    logits [batch, classes]
@@ -10,9 +10,9 @@
 //     Terms   sums, quotients of sums, and what is Same, added up     sum / count + penalty
 //     Met     anything else: rows depend on each other                scores of all samples against all
 //
-// A mean is a Sum times 1/rows. So each value has a power: as which power of the number of rows its factors grow. It is
-// found by comparing two imports of one model at different batches; no number that is in the file by itself is
-// mistaken.
+// A mean is a Sum times 1/rows. So each value has a power: the power of the number of rows with which its factors grow.
+// It is found by comparing two imports of one model at different batches, so that a number of the file is never
+// mistaken for the number of rows.
 #ifndef XLC_LIB_IMPORT_BATCHROWS_H
 #define XLC_LIB_IMPORT_BATCHROWS_H
 
@@ -23,7 +23,7 @@
 
 namespace xlc::onnx {
 
-/// Why a loss is not that of the global batch once this is cut.
+/// The reason why a loss differs from that of the global batch if the batch is cut.
 enum class Obstacle {
   Rows,    ///< an op combines different rows, or has no rule in the factor table
   Sum,     ///< it is not linear, and is applied to a sum over the rows
@@ -46,15 +46,16 @@ struct RowState {
   bool isSummed() const { return kind == Kind::Sum || kind == Kind::Terms; }
 };
 
-/// Of RowState::uniform: all elements are equal.
+/// The value of RowState::uniform if all elements are equal.
 inline constexpr uint64_t kAllDimensions = ~uint64_t(0);
-/// Dimensions along which a constant repeats itself.
+/// Dimensions along which a constant repeats.
 uint64_t findUniform(mlir::DenseElementsAttr elements);
-/// The one dimension along which a constant has for each row what it has for the row before, plus `step`. With a step,
-/// the numbers of the first row lie in [0, step): they are places in a table with `step` places for each row.
+/// The one dimension along which the elements of a constant for each row are those of the previous row plus `step`.
+/// With a step, the numbers of the first row are in [0, step): they are positions in a table with `step` positions for
+/// each row.
 std::optional<shard::Layout> findRows(mlir::DenseElementsAttr elements, int64_t rows, int64_t step);
 
-/// A graph at some batch, of which the analysis asks.
+/// A graph at some batch, for the analysis.
 struct BatchGraph {
   mlir::func::FuncOp function; ///< of which inputs have dimension 0 = rows
   int64_t rows = 0;
@@ -63,12 +64,12 @@ struct BatchGraph {
 
 class BatchRows {
 public:
-  /// `other`: the same model at another batch, or the same graph where the file fixes its batch. Nodes named in `local`
-  /// have statistics of a micro-batch by intention, as batch norms do.
+  /// `other`: the same model at another batch, or the same graph if the file fixes its batch. Nodes named in `local`
+  /// use statistics of a micro-batch intentionally, as batch norms do.
   BatchRows(const BatchGraph &graph, const BatchGraph &other, const llvm::StringSet<> &local);
 
   const RowState &of(mlir::Value value) const { return states.at(value); }
-  /// The power of what an op itself multiplies by (a scale); none where it cannot be told.
+  /// The power of the factor of an op itself (a scale); none if it is unknown.
   std::optional<int> factorOf(mlir::Operation *op) const;
 
 private:
@@ -76,18 +77,18 @@ private:
   void visit(mlir::Operation *op);
   RowState met(mlir::Operation *op, Obstacle why) const;
   RowState inferSource(mlir::Operation *op) const;
-  /// The states of the results, but for what `finish` adds.
+  /// The states of the results, without the additions of `finish`.
   void inferRows(mlir::Operation *op, llvm::MutableArrayRef<RowState> results) const;
   RowState inferSum(mlir::Operation *op) const;
   bool agrees(mlir::Operation *op, const shard::Spread &found) const;
-  /// What a gather or a scatter makes where each row of the batch has places of its own in a table of all rows.
+  /// The result of a gather or a scatter if each row of the batch has its own positions in a table of all rows.
   std::optional<RowState> inferOwnPlaces(mlir::Operation *op) const;
-  /// The dimension of `indices`, into `size` places, along which rows lie that have places of their own.
+  /// The dimension of `indices`, into `size` positions, along which rows have their own positions.
   std::optional<int64_t> findOwnDim(mlir::Value indices, int64_t size) const;
-  /// Whether a value has rows along `dim`, or the same for all of them.
+  /// Whether a value has rows along `dim`, or is the same for all of them.
   bool liesAlong(mlir::Value value, int64_t dim) const;
   bool isQuotientOfStep(mlir::Operation *op) const;
-  /// Whether a new dimension is of the batch, and which one.
+  /// Determines whether a new dimension belongs to the batch, and which one.
   void expand(mlir::Operation *op, RowState &state) const;
   uint64_t uniformOf(mlir::Operation *op) const;
   // BatchPowers.cpp

@@ -1,5 +1,5 @@
-// Every dimension of an input gets its size before anything is built: dimension 0 is the batch, others are fixed by the
-// file or named there and in the spec. So all values have static shapes, and shape arithmetic is evaluated.
+// Binds the size of every dimension of an input before the graph is built: dimension 0 is the batch, others are fixed
+// by the file or named there and in the spec. So all values have static shapes, and shape arithmetic is evaluated.
 #include "Loss.h"
 
 #include <map>

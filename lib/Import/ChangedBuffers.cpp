@@ -3,8 +3,8 @@
 //     b_model_m: BUFFER target='model.m'
 //     add: BUFFER_MUTATION target='model.m'
 //
-// and the graph reads what they were when the model was exported, in every step. Only batch norms have an operator that
-// gives the next values; one that the exporter folded has lost it.
+// and the graph reads the values that they had when the model was exported, in every step. Only batch norms have an
+// operator that returns the next values; one that the exporter folded has lost it.
 #include "BatchNorms.h"
 
 #include "DescribeNames.h"

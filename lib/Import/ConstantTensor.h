@@ -1,9 +1,9 @@
 // A tensor whose elements are known at import: shape arithmetic, positions, masks.
 //
-// Masks are repeated over batch, heads and often one more dimension. So elements are stored for
-// `stored`, where each dimension is that of `shape` or 1 (all along it the same): Expand is free, and
-// element-wise arithmetic touches each distinct element once. Integers and booleans are kept as
-// int64, floats as double (rounded to float where the type is Float).
+// Masks are repeated over batch, heads and often one more dimension. So elements are stored for the shape `stored`, in
+// which each dimension is that of `shape` or 1 (constant along it): Expand is free, and element-wise arithmetic touches
+// each distinct element once. Integers and booleans are stored as int64, floats as double (rounded to float if the type
+// is Float).
 #ifndef XLC_IMPORT_CONSTANTTENSOR_H
 #define XLC_IMPORT_CONSTANTTENSOR_H
 
@@ -20,16 +20,16 @@ inline bool isFloat(ElementType type) { return type == ElementType::Float || typ
 /// Product of the sizes. Callers have checked that it does not overflow.
 int64_t countElements(llvm::ArrayRef<int64_t> shape);
 
-/// Whether the product of the sizes can be told, and with it all strides; a size of 0 counts as 1.
+/// Whether the product of the sizes, and so all strides, can be computed without overflow; a size of 0 counts as 1.
 bool hasStrides(llvm::ArrayRef<int64_t> shape);
 
 /// Row-major strides; 0 along dimensions of size 1, so that they repeat.
 Shape getStrides(llvm::ArrayRef<int64_t> stored);
 
-/// numpy's broadcast of two shapes; false when they do not fit.
+/// numpy's broadcast of two shapes; false if they are incompatible.
 bool broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b, Shape &result);
 
-/// Walks `shape` in row-major order; `visit(offset...)` gets each operand's offset by its strides.
+/// Walks `shape` in row-major order; `visit(offset...)` receives each operand's offset by its strides.
 template <typename Visit> void walk(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Shape> strides, Visit visit) {
   llvm::SmallVector<int64_t, 4> offsets(strides.size(), 0), index(shape.size(), 0);
   for (int64_t left = countElements(shape); left > 0; --left) {
@@ -45,14 +45,14 @@ template <typename Visit> void walk(llvm::ArrayRef<int64_t> shape, llvm::ArrayRe
   }
 }
 
-/// Thrown by a ConstantTensor that a hostile file would blow up; caught where a node is evaluated.
+/// Thrown by a ConstantTensor whose size a hostile file would make excessive; caught at the evaluation of a node.
 struct TooManyElements {};
 
 /// The most elements one constant may store: a mask of 4096 x 4096, twice.
 inline constexpr int64_t maximumStored = int64_t(1) << 25;
 
-/// The most elements a constant stores that is made of smaller ones, such as a mask of queries x keys or a table of
-/// positions x frequencies: more stay ops, computed where they are needed.
+/// The most elements of a constant that is computed from smaller ones, such as a mask of queries x keys or a table of
+/// positions x frequencies. Larger results remain ops and are computed where they are needed.
 inline constexpr int64_t maximumFolded = int64_t(1) << 17;
 
 class ConstantTensor {
@@ -87,7 +87,7 @@ public:
   ConstantTensor materialized() const;
   /// The same with `newShape`, to which `shape` broadcasts.
   ConstantTensor broadcastTo(llvm::ArrayRef<int64_t> newShape) const;
-  /// Stores dimensions along which nothing changes only once.
+  /// Stores dimensions along which the tensor is constant only once.
   void compress();
 };
 

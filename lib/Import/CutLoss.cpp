@@ -1,12 +1,12 @@
-// A loss of one micro-batch becomes sum and count, so that pieces of a global batch add up to its loss.
+// Rewrites the loss of one micro-batch as sum and count, so that pieces of a global batch add up to its loss.
 //
 //     means, and what is the same for all rows   sum = loss             count = 1
 //     sums over rows                             sum = pieces * loss    count = 1
 //     sum / count                                sum = its sum          count = its count
 //     several sums, each by its own count        sum = pieces * (its sum / its count in the whole step)   count = 1
 //
-// A loss of several terms is built again with each term as its kind wants it. Where there is nothing to be done, since
-// rows meet, a batch that is cut is refused, unless the spec accepts the mean of the pieces' losses.
+// A loss of several terms is rebuilt, each term according to its kind. If that is impossible because rows meet, a batch
+// that is cut is rejected, unless the spec accepts the mean of the pieces' losses.
 #include "Loss.h"
 #include "StepCounts.h"
 

@@ -1,5 +1,5 @@
-// See Describe.h. The same reader and the same plan of parameters as importing, so that what is shown is what
-// would be trained.
+// See Describe.h. It uses the same reader and the same plan of parameters as importing, so that the description is that
+// of the model that would be trained.
 #include "xlc/Import/Describe.h"
 
 #include "Importer.h"

@@ -12,7 +12,8 @@ std::string listNames(llvm::ArrayRef<std::string> names);
 /// "[2, 3]".
 std::string describeShape(llvm::ArrayRef<int64_t> shape);
 
-/// Which other exports keep what the exporter of this file lost: "export with optimize=False or with xlc_export".
+/// Advises other exports that keep the information this file's exporter lost: "export with optimize=False or with
+/// xlc_export".
 std::string adviseExport(const Model &model);
 
 } // namespace xlc::onnx

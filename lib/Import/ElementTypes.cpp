@@ -1,7 +1,7 @@
 // ONNX has no implicit conversions: an Add of float and double is invalid. The types of the file are compared before
-// Import narrows 16-bit floats and doubles to float32, behind which they are equal.
+// Import narrows 16-bit floats and doubles to float32, after which they would be equal.
 //
-// Operands of most operators have one type, which is that of their results. The table has all others.
+// Most operators require operands of one type, which is that of their results. The table has all others.
 #include "ElementTypes.h"
 
 #include "llvm/ADT/STLExtras.h"

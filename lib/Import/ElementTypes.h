@@ -1,4 +1,4 @@
-// Whether the operands of a node have the element types that ONNX lets it have together.
+// Checks whether ONNX allows the combination of the element types of a node's operands.
 #ifndef XLC_IMPORT_ELEMENTTYPES_H
 #define XLC_IMPORT_ELEMENTTYPES_H
 
@@ -6,9 +6,9 @@
 
 namespace xlc::onnx {
 
-/// Writes Node::misfit of nodes whose operands must have one element type, and have two that Import would make one. Types
-/// follow from inputs, initializers and attributes, as far as they do. To be called while the model has the types of its
-/// file: NarrowTypes.cpp changes them.
+/// Sets Node::misfit of nodes whose operands must have one element type, but have two that Import would make equal.
+/// Types are inferred from inputs, initializers and attributes, as far as possible. Must be called while the model has
+/// the types of its file, because NarrowTypes.cpp changes them.
 void compareTypes(Model &model);
 
 } // namespace xlc::onnx

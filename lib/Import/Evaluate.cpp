@@ -1,4 +1,4 @@
-// Evaluation rules for shape: what moves elements without computing with them.
+// Evaluation rules for shape: ops that move elements without computing on them.
 //
 // Half of an exported graph is shape arithmetic. Once batch and sequence are numbers, all of it
 // can be computed here, so that none of it reaches the `graph` dialect.

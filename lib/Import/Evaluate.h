@@ -54,7 +54,7 @@ std::string inferReshape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> r
 std::string inferSqueeze(llvm::ArrayRef<int64_t> from, std::optional<Shape> axes, Shape &result);
 std::string inferUnsqueeze(llvm::ArrayRef<int64_t> from, Shape axes, Shape &result);
 
-/// A Slice understood: per dimension, first element, step and number of elements.
+/// A parsed Slice: per dimension, first element, step and number of elements.
 struct SliceRange {
   Shape offsets, strides, sizes;
 };

@@ -1,5 +1,5 @@
 // Evaluation by the import rule: the node is imported alone, on constants, and the reference interpreter computes it.
-// So an operator that shape arithmetic seldom uses has its formula in one place.
+// So an operator that is rare in shape arithmetic has its formula in one place.
 #include "Importer.h"
 
 #include "mlir/IR/Verifier.h"

@@ -1,4 +1,4 @@
-// Evaluation rules that convert, choose, count and keep elements.
+// Evaluation rules that convert, select, count and filter elements.
 #include "Evaluate.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The end of @evaluate: of loss and count sums over the rows that the validation data have, and behind the logits of
-// the loss what metrics are made from (xlc/Runtime/Metrics.h).
+// The end of @evaluate: the sums of loss and count over the valid rows of the validation data, and, after the logits of
+// the loss, the values that metrics are computed from (xlc/Runtime/Metrics.h).
 //
 //   valid     = @sample >= 0                                    rows behind the last have no number
 //   labels    = select(valid, labels, ignore)                   so they are no targets, in the loss either
@@ -13,17 +13,17 @@
 
 namespace xlc::onnx {
 
-/// Gives the ops of `evaluation` the units that `trained` has for the nodes that they come from: so stages are cut, and
-/// parameters gathered, where training does it. What no node has, or the nodes of several units, is of the unit of its
-/// operands that comes last, else of the one of its readers that comes first.
+/// Gives the ops of `evaluation` the units that `trained` has for the nodes that they come from, so that stages are cut
+/// and parameters gathered as in training. An op without a node, or from nodes of several units, gets the unit of the
+/// last of its operands, or else the unit of the first of its users.
 void assignUnitsLike(mlir::func::FuncOp trained, mlir::func::FuncOp evaluation);
 
-/// The values that eval.outputs names. None after a complaint: a name is not an output, or its value does not depend on
+/// The values that eval.outputs names. None after an error: a name is not an output, or its value does not depend on
 /// the data.
 std::optional<llvm::SmallVector<mlir::Value>> findOutputs(const Model &model, const Spec &spec, Importer &importer,
                                                           FileDiagnostics &diagnostics);
 
-/// Makes of @forward, whose passes have run, what an entry that evaluates returns. False after a complaint.
+/// Rewrites @forward, whose passes have run, to return the results of an evaluating entry. False after an error.
 bool addEvaluationSums(const Spec &spec, mlir::func::FuncOp forward, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

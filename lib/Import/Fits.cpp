@@ -1,4 +1,4 @@
-// See Fits.h. A line goes through the least and the largest x.
+// See Fits.h. The line passes through the smallest and the largest x.
 #include "Fits.h"
 
 #include "llvm/ADT/STLExtras.h"

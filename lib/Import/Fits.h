@@ -1,5 +1,5 @@
-// Whether two rows of numbers belong together: on a line, or in one order. Rows that are too short, or too regular,
-// do not.
+// Whether two rows of numbers are related: on a line, or in one order. Rows that are too short, or too regular, are not
+// considered related.
 #ifndef XLC_LIB_IMPORT_FITS_H
 #define XLC_LIB_IMPORT_FITS_H
 
@@ -10,7 +10,7 @@ namespace xlc::onnx {
 inline constexpr size_t kFewestOnLine = 4;    ///< elements that are not taken to lie on a line by chance
 inline constexpr double kFitTolerance = 1e-5; ///< relative: a few roundings of float32
 
-/// Whether y is affine in x, where x tells enough elements apart.
+/// Whether y is affine in x, and x has enough distinct elements.
 bool isAffine(llvm::ArrayRef<double> x, llvm::ArrayRef<double> y);
 bool isAffine(llvm::ArrayRef<float> x, llvm::ArrayRef<float> y);
 

@@ -1,10 +1,10 @@
-// `m * x + (1 - m) * y` with a parameter m becomes m * x + sub * y: the exporter computed `sub` once and for all. No
-// parameter is missing, and m would be trained by half of its gradient. What says so:
+// `m * x + (1 - m) * y` with a parameter m becomes m * x + sub * y if the exporter computes `sub` in advance. No
+// parameter is missing, but m would be trained with half of its gradient. The evidence:
 //
 //   values   the constant is a simple function of a parameter (ValueRelations.cpp): an error that names both
 //   names    the constant is called like a call in PyTorch: a warning, unless it looks like what is made of no parameter
 //
-// What `trainable` of the spec excludes, by the constant's name or by the parameter's, is taken as it is.
+// Constants that `trainable` of the spec excludes, by their own name or by the parameter's, are accepted.
 #include "FoldedConstants.h"
 
 #include "ConstantTensor.h"

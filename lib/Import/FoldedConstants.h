@@ -7,7 +7,7 @@
 
 namespace xlc::onnx {
 
-/// The values of initializers, read once; none of those that are absent or large.
+/// The values of initializers, read once; excludes absent and large ones.
 class InitializerValues {
 public:
   explicit InitializerValues(const Model &model) : model(model) {}
@@ -18,16 +18,17 @@ private:
   std::map<unsigned, ValuedTensor> values;
 };
 
-/// Refuses constants of `plan` that were computed from parameters which `spec` trains, and warns of those that may have
-/// been.
+/// Rejects constants of `plan` that were computed from parameters which `spec` trains, and warns of constants that may
+/// have been.
 void refuseFoldedConstants(const Model &model, const ParameterPlan &plan, const Spec &spec,
                            FileDiagnostics &diagnostics);
 
-/// The parameter that a constant was computed from, quoted, or "all parameters"; empty where no values say so.
+/// The parameter that a constant was computed from, quoted, or "all parameters"; empty if the values show none.
 std::string findFoldedSource(const Model &model, const ParameterPlan &plan, const Spec &spec,
                              const ParameterPlan::Constant &constant);
 
-/// Whether an exporter names a constant so that PyTorch computed, and no `full` or `arange` made: "sub_1".
+/// Whether the exporter's name of a constant denotes the result of a computation in PyTorch, not of `full` or `arange`:
+/// "sub_1".
 bool isNamedAfterCall(llvm::StringRef name);
 
 } // namespace xlc::onnx

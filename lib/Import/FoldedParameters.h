@@ -1,4 +1,4 @@
-// Parameters that the exporter computed with once and for all, so that a constant stands where they were read.
+// Parameters from which the exporter computed a constant in advance, so that the graph reads the constant instead.
 #ifndef XLC_IMPORT_FOLDEDPARAMETERS_H
 #define XLC_IMPORT_FOLDEDPARAMETERS_H
 
@@ -9,14 +9,14 @@ namespace xlc::onnx {
 
 class FoldedParameters {
 public:
-  /// The constants of `plan` are found.
+  /// Requires that the constants of `plan` have been found.
   FoldedParameters(const Model &model, const ParameterNames &names, const ParameterPlan &plan)
       : model(model), names(names), plan(plan) {}
 
-  /// The constant that was computed from the parameter `name`, as far as its place says: it has the name of a result in
-  /// PyTorch, and its reader is in the parameter's module or in the nearest one around it. Null where there is none.
+  /// The constant that was computed from the parameter `name`, according to its position: it has the name of a result
+  /// in PyTorch, and its reader is in the parameter's module or in the nearest enclosing one. Null if there is none.
   const FileTensor *find(llvm::StringRef name) const;
-  /// Whether every call that may have read a parameter is still in the file, or made none of one.
+  /// Whether every call that may have read a parameter is still in the file, or computed no constant from it.
   bool isComplete() const;
 
 private:

@@ -1,12 +1,12 @@
-// A query that sees no key, as left padding makes them, gets zeros from PyTorch's scaled_dot_product_attention, and gives
-// no gradient. The new exporter writes
+// A query that sees no key, as left padding produces, gets zeros from PyTorch's scaled_dot_product_attention, and
+// contributes no gradient. The new exporter writes
 //
 //     mask -> Where(mask, 0, -3.4e38) -> Add(scores) -> Softmax -> 0 where IsNaN -> MatMul(v)
 //
-// where such a row is no NaN and attends to all keys alike. PyTorch adds minus infinity, and with that the same nodes say
-// what PyTorch does. So the number becomes minus infinity again, where the nodes' metadata name the call. A mask of floats
-// is the model's own and stays what it is: attention written out in small steps with the lowest number does attend to all
-// keys alike in PyTorch.
+// where such a row is not NaN and attends to all keys equally. PyTorch adds minus infinity, with which the same nodes
+// would compute PyTorch's result. So the number is replaced by minus infinity if the nodes' metadata name the call. A
+// mask of floats is the model's own and is kept: attention written in small steps with the lowest number does attend to
+// all keys equally in PyTorch.
 #include "HiddenRows.h"
 
 #include "DescribeNames.h"

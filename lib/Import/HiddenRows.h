@@ -1,4 +1,5 @@
-// Attention where a query sees no key, as PyTorch's scaled_dot_product_attention does it. See HiddenRows.cpp.
+// Gives attention the semantics of PyTorch's scaled_dot_product_attention where a query sees no key. See
+// HiddenRows.cpp.
 #ifndef XLC_IMPORT_HIDDENROWS_H
 #define XLC_IMPORT_HIDDENROWS_H
 
@@ -9,15 +10,15 @@
 
 namespace xlc::onnx {
 
-/// What of the file's attention hides keys, by the calls in PyTorch that nodes came from.
+/// The masks of the file's attention, by the calls in PyTorch that nodes came from.
 class HiddenRows {
 public:
   explicit HiddenRows(const Model &model);
 
-  /// `constant`, which is an input of `node`, with minus infinity where the exporter wrote the lowest number for it; null
-  /// where it is as PyTorch has it.
+  /// `constant`, an input of `node`, with minus infinity where the exporter wrote the lowest number instead; null if it
+  /// already equals PyTorch's.
   std::shared_ptr<const ConstantTensor> hide(const Node &node, llvm::StringRef input, const ConstantTensor &constant);
-  /// Whether the result of `node` is to be zero where it is no number, and the file does not say so itself.
+  /// Whether NaN results of `node` must become zero, and the file has no node for that.
   bool needsGuard(const Node &node) const;
 
 private:
@@ -26,8 +27,8 @@ private:
   llvm::DenseMap<const ConstantTensor *, std::shared_ptr<const ConstantTensor>> hidden; ///< shared by all layers
 };
 
-/// Warns of attention that gives zeros where a query sees no key, beside a mask of finite numbers that makes it see all,
-/// where nothing names the call and the mask may hide a row. `forward` is raised.
+/// Warns of attention whose query gets zeros if it sees no key, although a mask of finite numbers makes it see all
+/// keys, if no call is named and the mask may hide a row. Requires a raised `forward`.
 void warnOfHiddenRows(const Model &model, mlir::func::FuncOp forward, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

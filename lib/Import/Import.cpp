@@ -1,8 +1,8 @@
 // The phase Import: file -> parameters -> graph -> loss -> named ops -> units. See docs/Phases.md.
 //
-// Order matters in two places. Dimensions are bound first, so that every value has a static shape
-// and shape arithmetic is evaluated, never built. Parameters are planned before any node is
-// imported, since a node reads the parameter that PyTorch had there, not the one the file names.
+// The order matters in two places. Dimensions are bound first, so that every value has a static shape and shape
+// arithmetic is evaluated, never built. Parameters are planned before any node is imported, since a node reads the
+// parameter of the PyTorch model, not the one that the file names.
 #include "xlc/Import/Import.h"
 #include "xlc/Dialect/Graph/Entry.h"
 

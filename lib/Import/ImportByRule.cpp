@@ -1,9 +1,9 @@
-// Imports a node by the rule of its row, and keeps tensors without elements out of the graph: what a cache of length zero is,
-// or a slice of nothing.
+// Imports a node by the rule of its row, and keeps tensors without elements, such as a cache of length zero or an empty
+// slice, out of the graph.
 //
-// Such a tensor is known, whatever it was computed from. So it is a constant, which shape arithmetic may move, measure and
-// join, and no gradient flows through it; no op of the graph has one among its operands or results. What would compute
-// with one is refused, by node: a product over a dimension of 0 is a mistake of the model.
+// Such a tensor is known, independently of its definition. So it is a constant, which shape arithmetic may move,
+// measure and join, and no gradient flows through it; it is never an operand or result of an op of the graph. A node
+// that would compute with one is rejected: a product over a dimension of 0 is a mistake of the model.
 #include "Rules.h"
 #include "llvm/Support/MathExtras.h"
 

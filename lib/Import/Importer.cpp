@@ -1,4 +1,4 @@
-// Walks the nodes of a file: evaluates what is known, imports the rest. See Importer.h.
+// Walks the nodes of a file: evaluates nodes with known inputs, imports the rest. See Importer.h.
 #include "Importer.h"
 
 #include "xlc/Dialect/Graph/Stops.h"

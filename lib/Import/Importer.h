@@ -1,9 +1,9 @@
 // From ONNX nodes to ops of the `graph` dialect, one node after the other.
 //
-// Every value of the file is either known (a ConstantTensor), or an mlir::Value of static shape.
-// A node whose inputs are all known is evaluated; any other is composed of `graph` ops by its rule. What is no
-// tensor (a sequence, a branch) is structure, and is resolved on the way: nothing is left of it afterwards.
-// Rules are rows of one table (Operators.cpp) and see the node through NodeImport.
+// Every value of the file is either known (a ConstantTensor), or an mlir::Value of static shape. A node whose inputs
+// are all known is evaluated; any other is composed of `graph` ops by its rule. Values that are not tensors (a
+// sequence, a branch) are structure, and are resolved during the walk. Rules are rows of one table (Operators.cpp) and
+// access the node through NodeImport.
 #ifndef XLC_IMPORT_IMPORTER_H
 #define XLC_IMPORT_IMPORTER_H
 
@@ -19,7 +19,7 @@
 
 namespace xlc::onnx {
 
-/// What a name of the file stands for. Nothing: an error was reported where it was made, or it does not run.
+/// The value of a name of the file. Empty if an error was reported at its definition, or if its node does not run.
 struct ImportedValue {
   std::shared_ptr<const ConstantTensor> constant;
   mlir::Value value;
@@ -29,20 +29,20 @@ struct ImportedValue {
   mlir::Value materialized; ///< the constant as an op, once one was needed
 };
 
-/// The value, or the constant that it is where it has no elements.
+/// The value, or its constant if it has no elements.
 ImportedValue holdValue(mlir::Value value);
 
-/// Gives every dimension of the inputs its size: dimension 0 is spec.microBatch, others are those of spec.dims.
+/// Binds every dimension of the inputs: dimension 0 is spec.microBatch, others are those of spec.dims.
 void bindDimensions(Model &model, const Spec &spec, const ImportOptions &options, FileDiagnostics &diagnostics);
 
 /// The element type of the graph dialect; null for one that exists in ONNX only (uint8).
 mlir::Type convertType(ElementType type, mlir::MLIRContext *context);
-/// The other way around; none for a type that no model has (bf16).
+/// The inverse; none for a type that does not occur in models (bf16).
 std::optional<ElementType> findElementType(mlir::Type type);
 
 class Sites;
 
-/// A node on its way into the graph dialect: what rules see and build with.
+/// A node during its import into the graph dialect: the interface of the rules.
 class NodeImport : public graph::Formula {
 public:
   NodeImport(const Node &node, int64_t opset, mlir::OpBuilder &builder, mlir::Location loc,
@@ -81,12 +81,12 @@ private:
 
 using ImportRule = bool (*)(NodeImport &);
 
-/// A node that arranges tensors and computes nothing itself: it makes sequences, takes from them, picks a branch, or
-/// says by way of a tensor which other operator it is.
+/// A node that arranges tensors without computing: it builds sequences, takes elements from them, selects a branch, or
+/// determines by a tensor which other operator it is.
 class StructureImport {
 public:
   using Values = llvm::SmallVector<ImportedValue>;
-  /// Imports another node, with these inputs; false after a complaint.
+  /// Imports another node, with these inputs; false after an error.
   using Apply = llvm::function_ref<bool(const Node &node, llvm::ArrayRef<ImportedValue *> inputs, Values &outputs)>;
   StructureImport(const Node &node, llvm::ArrayRef<ImportedValue *> inputs, Apply apply)
       : node(node), inputs(inputs), applyNode(apply) {}
@@ -128,14 +128,14 @@ struct Operator {
 /// The row of an operator of ONNX's own domain, or null.
 const Operator *findOperator(const Node &node);
 
-/// Why ONNX's operator `name` has no row; empty where it is none, or has one.
+/// The reason why ONNX's operator `name` has no row; empty if it is not an operator, or has a row.
 llvm::StringRef findReasonLeftOut(llvm::StringRef name);
 /// All of them with their reasons, sorted by name.
 void forEachLeftOut(llvm::function_ref<void(llvm::StringRef name, llvm::StringRef reason)> visit);
 
 llvm::SmallVector<int64_t> shapeOf(mlir::Value value);
 
-/// The input whose elements `indices` are, moved and converted only; null where they are computed.
+/// The input whose elements `indices` are, only moved and converted; null if they are computed.
 mlir::BlockArgument findIndexedInput(mlir::Value indices);
 
 /// A constant as op(s): its stored elements, repeated to `shape`.
@@ -153,7 +153,7 @@ public:
       : model(model), plan(plan), sites(sites), builder(builder), diagnostics(diagnostics),
         stops(model, plan, diagnostics), rows(model) {}
 
-  /// Gives the value of a use of a parameter.
+  /// Returns the value of a use of a parameter.
   using ReadParameter = llvm::function_ref<mlir::Value(const ParameterUse &)>;
   bool importNodes(ReadParameter readParameter);
 
@@ -189,7 +189,7 @@ private:
   HiddenRows rows;
   std::vector<std::optional<bool>> guards; ///< whether nodes with that guard run, once it is known
   int64_t evaluatedElements = 0;
-  /// Results by operator, attributes and inputs: a mask that every layer makes anew is computed once.
+  /// Results by operator, attributes and inputs: a mask that every layer recomputes is evaluated once.
   llvm::StringMap<std::vector<std::shared_ptr<const ConstantTensor>>> evaluated;
 };
 

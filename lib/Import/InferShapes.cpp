@@ -1,4 +1,4 @@
-// What ONNX nodes say, and the shapes that follow: shared by evaluation and import.
+// Parses the attributes of ONNX nodes and infers shapes; shared by evaluation and import.
 #include "Evaluate.h"
 
 using namespace llvm;

@@ -1,4 +1,4 @@
-// The nodes of a file as its model infers: what an evaluation computes.
+// The nodes of a file in inference mode, for evaluation.
 //
 //     Dropout                       gives its input (Sites, dropsNothing)
 //     batch norm in training form   normalises by its running averages, which stay
@@ -6,7 +6,7 @@
 //
 //         RandomUniformLike -> Less p -> Cast     Bernoulli p     RandomUniform -> Add p -> Floor     each becomes p
 //
-// What else draws, or changes a buffer, computes in a way that no rule turns into that of inference.
+// Other nodes that draw, or change a buffer, are not converted to inference by any rule.
 #ifndef XLC_LIB_IMPORT_INFERENCE_H
 #define XLC_LIB_IMPORT_INFERENCE_H
 
@@ -14,7 +14,7 @@
 
 namespace xlc::onnx {
 
-/// The nodes, one for one, and which inputs of them are parameters. None after a complaint that names the node.
+/// The nodes, one for one, and which of their inputs are parameters. None after an error that names the node.
 struct InferringNodes {
   std::vector<Node> nodes;
   ParameterPlan plan;

@@ -1,8 +1,8 @@
-// The spec's data files against the model's inputs. A file for an unknown input is an error: its name is misspelled; so is
-// one whose rows have other sizes, where it is there. An
-// input without readers is a warning: of one tensor that was given as two inputs, exporters read one input and take at
-// most the shape of the other. The program then compares the files of both (Data.cpp). An input that only another output
-// of the model reads is not marked, since the spec chooses the loss.
+// Checks the spec's data files against the model's inputs. A file for an unknown input is an error, since its name is
+// misspelled; so is an existing file whose rows have other sizes. An input without readers is a warning: if one tensor
+// was given as two inputs, exporters read one input and at most the shape of the other. The program then compares the
+// files of both (Data.cpp). An input that only another output of the model reads is not marked, since the spec chooses
+// the loss.
 #include "InputFiles.h"
 
 #include "Failure.h"

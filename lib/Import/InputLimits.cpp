@@ -1,6 +1,6 @@
-// Inputs that index a table must be checked before training: no op looks whether an index is inside. What reads an
-// input as indices gives it the limit `graph.limit`, the smallest of all; the program then refuses data beyond it, by
-// row. Indices that are computed from inputs are clamped where they are read (Formula.cpp), and set no limit.
+// Inputs that index a table must be checked before training, because ops do not check indices. Each use of an input as
+// indices limits it; `graph.limit` is the smallest of all limits, and the program rejects data beyond it, by row.
+// Indices that are computed from inputs are clamped where they are read (Formula.cpp), and set no limit.
 #include "InputLimits.h"
 
 #include "Importer.h"

@@ -8,7 +8,7 @@ namespace xlc::onnx {
 
 /// Sets `graph.limit` and `graph.ignore` of the arguments of @forward.
 void limitInputs(mlir::func::FuncOp forward);
-/// The rows of a whole step have the limits of those of a micro-batch.
+/// Gives the rows of a whole step the limits of those of a micro-batch.
 void limitWholeSteps(mlir::func::FuncOp forward);
 
 } // namespace xlc::onnx

@@ -1,13 +1,13 @@
-// Which parameter of the signature's list a node reads, the best evidence first.
+// Finds the parameter of the signature's list that a node reads, by the best evidence first.
 //
 //   the call      the exporter's note beside the node names what PyTorch's op read (TracedParameters.cpp): certain
 //   the name      parameters keep theirs in the file, but for what is transposed, split or merged
 //   the module    MatMul(x, val_152) in layers.0.q_proj -> layers.0.q_proj.weight: of the names that its scope has in
 //                 the list and that no initializer has, the one that the operand usually has
 //
-// What the exporter computed from parameters (`add_6` = 1 + w) is none of them: only `val_N`, which stand inside of one
-// op of PyTorch, and transpositions are taken for a parameter. Everything else stays a constant, and the parameter is
-// reported as lost.
+// Values that the exporter computed from parameters (`add_6` = 1 + w) are not parameters: only `val_N`, which are
+// inside one op of PyTorch, and transpositions are taken for a parameter. Everything else remains a constant, and the
+// parameter is reported as lost.
 #include "ParameterNames.h"
 
 #include "TensorValues.h"

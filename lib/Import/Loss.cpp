@@ -1,5 +1,5 @@
-// What is trained: an output of the model, or the cross-entropy that the spec puts behind it. What a loss becomes when
-// the global batch is cut is CutLoss.cpp's business.
+// Builds the loss: an output of the model, or the cross-entropy that the spec adds to it. CutLoss.cpp rewrites it for a
+// global batch that is cut.
 #include "Loss.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
-// A loss as a sum of terms, each of which is, over the rows of the batch, a mean, a sum, a quotient of sums, or the
-// same.
+// A loss as a sum of terms, each of which is a mean, a sum, or a quotient of sums over the rows of the batch, or is
+// independent of the rows.
 //
-// Which of these it is says what a global batch that is cut into pieces makes of it:
+// The kind of a term determines its value for a global batch that is cut into pieces:
 //
 //     mean         the mean of the pieces' means
 //     sum          the sum of the pieces' sums
@@ -19,7 +19,7 @@ struct LossTerm {
   mlir::Value value; ///< in the graph of the analysis; Quotient: the result of a div
 };
 
-/// What stands in the way of cutting a loss, and where.
+/// The reason why a loss cannot be cut, and its location.
 struct LossObstacle {
   Obstacle why;
   mlir::Operation *where = nullptr;
@@ -28,19 +28,20 @@ struct LossObstacle {
 
 struct LossTerms {
   llvm::SmallVector<LossTerm, 2> terms;
-  /// The operands through which the loss consists of its terms; all else that these ops read multiplies them.
+  /// The operands through which the loss consists of its terms; all other operands of these ops are factors of the
+  /// terms.
   llvm::SmallVector<mlir::OpOperand *> inner;
   std::optional<LossObstacle> obstacle; ///< there is no global loss of pieces
 };
 
-/// Takes the loss of `graph` apart. `other` and `local`: see BatchRows.
+/// Decomposes the loss of `graph`. `other` and `local`: see BatchRows.
 LossTerms findLossTerms(const BatchGraph &graph, const BatchGraph &other, const llvm::StringSet<> &local);
 
 /// Whether two values are computed in the same way from the same values.
 bool isSameValue(mlir::Value a, mlir::Value b);
 
-/// The value of `to` that is called as `value` is in its function: by its node and its number among the node's ops of
-/// that name. Null where there is none.
+/// The value of `to` that corresponds to `value` in its function: by its node and its number among the node's ops of
+/// that name. Null if there is none.
 mlir::Value findNamesake(mlir::Value value, mlir::func::FuncOp to);
 
 } // namespace xlc::onnx

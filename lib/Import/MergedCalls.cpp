@@ -4,10 +4,10 @@
 //     sub = a - b                         Sub(a, b) ─┬─► Add     called with %a, %detach: a + (a - b).detach()
 //     mse_loss(a, b.detach())                        └─► Mul     called with %a, %detach_1: it lost its Sub
 //
-// The second call names `a`, which none of its nodes reads; what they read under no name of the call was made of `a` by
-// another one. So the call's first nodes are these: it gets a copy of them, of which StoppedGradients.cpp then finds the
-// operand that is stopped. A call that is gone as a whole, whose reader still names it, says nothing of its operands: where
-// the model detaches anything, that is an error.
+// The second call names `a`, which none of its nodes reads; the operands that they read under no name of the call were
+// computed from `a` by another call. So these are the call's first nodes: the call gets a copy of them, in which
+// StoppedGradients.cpp then finds the stopped operand. A call of which no node remains, but whose reader still names
+// it, gives no evidence of its operands: if the model detaches anything, that is an error.
 #include "MergedCalls.h"
 
 #include "llvm/ADT/STLExtras.h"

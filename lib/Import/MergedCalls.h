@@ -7,18 +7,18 @@
 
 namespace xlc::onnx {
 
-/// Gives each such call its own nodes back where the file says what they were; complains where it does not. To be called
+/// Restores the nodes of each such call if the file shows what they were; reports an error otherwise. Must be called
 /// before anything refers to nodes by number.
 void splitMergedCalls(Model &model, FileDiagnostics &diagnostics);
 
-/// Names of calls, of inputs and of parameters in calls, as names of the file.
+/// Maps names of calls, of inputs and of parameters in calls to names of the file.
 class CallNames {
 public:
   explicit CallNames(const Model &model);
 
-  /// The file's name of what a call calls `traced`; empty where nothing in the file has it.
+  /// The file's name of the value `traced` of a call; empty if the file does not have it.
   llvm::StringRef findInFile(llvm::StringRef traced) const;
-  /// Whether PyTorch's name is that of a detached value, which the file has not.
+  /// Whether PyTorch's name is that of a detached value, which is not in the file.
   bool isStop(llvm::StringRef traced) const;
   bool hasStop(const TracedCall &call) const;
 

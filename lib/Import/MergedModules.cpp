@@ -5,7 +5,7 @@
 //                                        └─► linear_2  called with %layer_norm_1, which nothing makes
 //
 // The calls in PyTorch show it. The second norm's parameters are those of the one module beside the first that has the
-// same ones and that no call mentions; its node is put back as a copy, whose call reads them.
+// same ones and that no call mentions; its node is restored as a copy, whose call reads them.
 #include "MergedModules.h"
 
 #include "MergedCalls.h"

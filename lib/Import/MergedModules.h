@@ -1,4 +1,4 @@
-// Takes apart what the exporter merged because its parameters begin equal. See MergedModules.cpp.
+// Splits nodes that the exporter merged because their parameters have equal initial values. See MergedModules.cpp.
 #ifndef XLC_IMPORT_MERGEDMODULES_H
 #define XLC_IMPORT_MERGEDMODULES_H
 
@@ -6,8 +6,8 @@
 
 namespace xlc::onnx {
 
-/// Gives each merged module its node back, and calls with a detached operand theirs (MergedCalls.h). To be called before
-/// anything refers to nodes by number.
+/// Restores the node of each merged module, and those of calls with a detached operand (MergedCalls.h). Must be called
+/// before anything refers to nodes by number.
 void splitMerged(Model &model, llvm::raw_ostream *notes, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

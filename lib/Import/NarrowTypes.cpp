@@ -1,6 +1,6 @@
-// `model.half()` and `model.double()` export parameters in that type, and every value computed from them. xlc trains
-// float32: the parameters begin with the same values (rounded, from float64), and the casts around them go to float32.
-// That is another rounding than PyTorch's, so it is said, once for a file.
+// `model.half()` and `model.double()` export parameters in that type, and every value computed from them. xlc trains in
+// float32: the parameters begin with the same values (rounded, from float64), and the casts around them become casts to
+// float32. This rounding differs from PyTorch's, so it is reported, once for a file.
 //
 // A file of float32 parameters may still compute something in float64; that stays.
 #include "NarrowTypes.h"

@@ -1,4 +1,4 @@
-// From the float types of a file to the one that is trained. See NarrowTypes.cpp.
+// Converts the float types of a file to the type that is trained. See NarrowTypes.cpp.
 #ifndef XLC_IMPORT_NARROWTYPES_H
 #define XLC_IMPORT_NARROWTYPES_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc::onnx {
 
-/// Makes a model compute in float32 where its file says float16 or bfloat16, and float64 if its parameters are stored so.
+/// Converts float16 and bfloat16 values of a model to float32, and also float64 if its parameters are stored in it.
 void narrowTypes(Model &model, const ParameterPlan &plan, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

@@ -1,4 +1,4 @@
-// What rules see of a node, and the few ops that most of them build with. See Importer.h.
+// The interface of a node for rules, and the few ops that most of them build with. See Importer.h.
 #include "Importer.h"
 
 using namespace mlir;

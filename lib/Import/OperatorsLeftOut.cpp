@@ -1,5 +1,5 @@
-// Operators of ONNX that xlc does not import, and why: the other half of the table in Operators.cpp. Each operator of
-// ai.onnx up to opset 21 stands in one of the two.
+// The operators of ONNX that xlc does not import, and the reasons: the other half of the table in Operators.cpp. Each
+// operator of ai.onnx up to opset 21 is in one of the two.
 #include "Importer.h"
 
 using namespace llvm;

@@ -1,10 +1,10 @@
-// Indices by which each row of the batch takes from its own part of a table, where they are computed.
+// Computed indices by which each row of the batch reads from its own part of a table.
 //
 //     scores[arange(batch), lengths - 1]     GatherND      place = row * words + clamp(lengths - 1, 0, words - 1)
 //
-// The table has `words` places for each row. Nobody else's are read if the place is row * words + something in
-// [0, words): the number of the row comes from a constant or an iota along the batch, and what is added depends on the
-// row alone and has bounds, which a clamp gives it where nothing else does.
+// The table has `words` positions for each row. No other row's are read if the position is row * words + something in
+// [0, words): the number of the row comes from a constant or an iota along the batch, and the second term depends on
+// the row alone and is bounded, by a clamp if by nothing else.
 #ifndef XLC_LIB_IMPORT_OWNPLACES_H
 #define XLC_LIB_IMPORT_OWNPLACES_H
 
@@ -14,13 +14,13 @@
 
 namespace xlc::onnx {
 
-/// Integers from `low` to `high`. Nothing is known where they are as below.
+/// Integers from `low` to `high`. Unbounded if default-initialized as below.
 struct Bounds {
   static constexpr int64_t kUnbounded = int64_t(1) << 62;
   int64_t low = -kUnbounded, high = kUnbounded;
 };
 
-/// A value of which row r of the batch has r * step + something within `rest`.
+/// A value that is r * step + something within `rest` for row r of the batch.
 struct RowPlaces {
   int64_t step = 0;
   Bounds rest;
@@ -29,7 +29,7 @@ struct RowPlaces {
 
 class PlaceFinder {
 public:
-  /// The dimension along which the rows of a value lie, each made of its own; none where that is not so.
+  /// The dimension along which the rows of a value are independent; none if there is no such dimension.
   using FindRows = llvm::function_ref<std::optional<int64_t>(mlir::Value)>;
 
   /// `rows`: the size of the batch. `isSame`: whether a value does not depend on the rows.
@@ -49,9 +49,9 @@ private:
   std::optional<RowPlaces> findSum(mlir::Operation *op, int depth);
   std::optional<RowPlaces> findLimited(mlir::Operation *op, int depth);
   std::optional<RowPlaces> findMoved(mlir::Operation *op, int depth);
-  /// Which side of a select is taken everywhere; null where that differs, or is not known.
+  /// The operand of a select that is taken everywhere; null if that differs, or is unknown.
   mlir::Value findTaken(graph::SelectOp op, int depth);
-  /// The one dimension of the batch's size; none where there is none, or where several may be.
+  /// The one dimension of the batch's size; none if there is none, or several candidates.
   std::optional<int64_t> dimOfBatch(mlir::Value value) const;
 
   int64_t rows;

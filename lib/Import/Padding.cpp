@@ -1,4 +1,4 @@
-// PyTorch gives the padding row of an embedding (`padding_idx`) no gradient; ONNX's Gather has no such thing. It is
+// PyTorch gives the padding row of an embedding (`padding_idx`) no gradient; ONNX's Gather has no such attribute. It is
 // found
 //
 //   in the node's metadata               xlc.padding_idx = "1"                                      any row
@@ -6,7 +6,7 @@
 //   in the spec                          padding: {"*.embed_tokens.weight": 1}                      for what
 //   dynamo=False lost
 //
-// It belongs to one lookup: a tied output layer moves that row still.
+// It belongs to one lookup: a tied output layer still updates that row.
 #include "Padding.h"
 
 #include "llvm/ADT/StringMap.h"

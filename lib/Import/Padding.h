@@ -6,7 +6,7 @@
 
 namespace xlc::onnx {
 
-/// Sets `paddingIndex` of lookups: what the file says, or else `padding` of the spec.
+/// Sets `paddingIndex` of lookups: from the file, or else from `padding` of the spec.
 void findPadding(Model &model, const ParameterPlan &plan, const Spec &spec, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

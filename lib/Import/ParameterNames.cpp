@@ -1,4 +1,4 @@
-// How PyTorch called what a node reads: the evidence that exporters leave, best first.
+// Finds PyTorch's name of a node's operand: the evidence that exporters leave, best first.
 //
 //   new exporter   the signature lists every parameter (ListedNames.cpp)
 //   old exporter   initializers keep their names, merged ones on an Identity; a transposed weight lost its name, and

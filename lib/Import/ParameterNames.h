@@ -1,4 +1,4 @@
-// PyTorch's name of what a node reads. See ParameterNames.cpp for the evidence.
+// PyTorch's name of a node's operand. See ParameterNames.cpp for the evidence.
 #ifndef XLC_IMPORT_PARAMETERNAMES_H
 #define XLC_IMPORT_PARAMETERNAMES_H
 
@@ -33,13 +33,14 @@ public:
   bool hasSignature() const { return !model.signature.parameters.empty(); }
   /// Position in the signature's list; the largest number for a name that is not there.
   unsigned rank(llvm::StringRef name) const;
-  /// What reads each initializer, in the order of the nodes.
+  /// The reads of each initializer, in the order of the nodes.
   std::vector<std::vector<Read>> findReads() const;
   /// Whether the file keeps this initializer under PyTorch's name.
   bool isOwnName(llvm::StringRef name) const;
   /// Whether the signature lists the name, and no initializer has it.
   bool isLost(llvm::StringRef name) const { return order.contains(name) && !initializers.contains(name); }
-  /// All names that the file says PyTorch had: the signature's or, without one, those of initializers and of aliases.
+  /// All names that PyTorch had according to the file: the signature's or, without one, those of initializers and of
+  /// aliases.
   llvm::StringSet<> findKnown() const;
   /// Whether an initializer has the shape of the transpose of the one of this name.
   bool isTransposeOf(const FileTensor &tensor, llvm::StringRef name) const;
@@ -71,11 +72,11 @@ private:
   llvm::StringMap<std::string> addedBias;                      ///< value -> the bias that an Add adds to it
 };
 
-/// What PyTorch's modules call the operand of a node: "weight", "bias", or nothing.
+/// The name of a node's operand in PyTorch's modules: "weight", "bias", or nothing.
 llvm::StringRef nameOperand(const Node &node, unsigned input);
-/// Whether the operand is data: the operator's parameters are others.
+/// Whether the operand is data, and the parameters are other operands.
 bool isData(const Node &node, unsigned input);
-/// Whether a name is one that exporters give to what has none: "val_152", "onnx::MatMul_1218", "1218".
+/// Whether a name is one that exporters give to unnamed values: "val_152", "onnx::MatMul_1218", "1218".
 bool isMadeUp(llvm::StringRef name);
 /// Whether an operand that is added or multiplied is a vector with further dimensions of 1, such as [16, 1, 1].
 bool isSpreadVector(const Node &node, const FileTensor &tensor);
@@ -84,11 +85,11 @@ bool isSpreadVector(const Node &node, const FileTensor &tensor);
 std::string joinName(llvm::StringRef module, llvm::StringRef name);
 std::pair<llvm::StringRef, llvm::StringRef> splitName(llvm::StringRef name);
 
-/// Whether two names differ in a layer's number only, as those of layers do that are copies of one another.
+/// Whether two names differ in a layer's number only, as those of layers that are copies of one another.
 bool areSiblings(llvm::StringRef a, llvm::StringRef b);
 
-/// Whether `other` is `name` with the number of a call behind a module's name, as the old exporter writes the second call of a
-/// module: "a.proj_1.weight" beside "a.proj.weight". No module of PyTorch's has that name.
+/// Whether `other` is `name` with the number of a call after a module's name, as the old exporter names the second call
+/// of a module: "a.proj_1.weight" beside "a.proj.weight". No module of PyTorch has that name.
 bool isLaterCall(llvm::StringRef other, llvm::StringRef name);
 
 } // namespace xlc::onnx

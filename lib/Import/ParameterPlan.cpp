@@ -1,4 +1,4 @@
-// Who decides about parameters, their renumbering (what uses them follows), and their shapes in words.
+// Selects the source of decisions about parameters, renumbers them and their uses, and describes their shapes.
 #include "Parameters.h"
 
 #include "ConstantTensor.h"

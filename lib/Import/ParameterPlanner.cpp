@@ -1,4 +1,4 @@
-// Undoes what exporters do to the parameters of a model that is to be trained.
+// Undoes the exporters' changes to the parameters of a model that is to be trained.
 //
 //   merged       h.0.ln_1.weight ─┬─► ln_1 of layer 0        one initializer of ones for all norms:
 //                                 └─► ln_1 of layer 1 ...    split, or they would move as one
@@ -8,10 +8,10 @@
 //   vanished     Gemm(x, w)                                  c_attn.bias was all zeros: restored
 //   lost name    MatMul(x, val_152)                          q_proj.weight, transposed
 //
-// The evidence is the names of what nodes read (ParameterNames.cpp) and the values (TensorValues.cpp). Merges and ties
-// look alike; the values tell them apart: random numbers are equal only by a tie, or where a layer was copied, whose
-// name then differs in a number only; a tensor of one repeated number by chance of initialisation. `tie` and `untie`
-// of the spec overrule.
+// The evidence is the names of operands (ParameterNames.cpp) and the values (TensorValues.cpp). Merges and ties look
+// alike; the values distinguish them: random numbers are equal only by a tie, or in a copied layer, whose name then
+// differs in a number only; a tensor of one repeated number is equal to another by chance of initialisation. `tie` and
+// `untie` of the spec take precedence.
 #include "ParameterPlanner.h"
 
 #include "FoldedConstants.h"

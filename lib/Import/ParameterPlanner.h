@@ -1,5 +1,5 @@
-// Finds out what each initializer stands for. Which names are one parameter is known to ParameterTies.h; what cannot
-// be trained as PyTorch does is reported by LostParameters.h.
+// Determines the parameter of each initializer. ParameterTies.h determines which names are one parameter;
+// LostParameters.h reports parameters that cannot be trained as in PyTorch.
 #ifndef XLC_IMPORT_PARAMETERPLANNER_H
 #define XLC_IMPORT_PARAMETERPLANNER_H
 

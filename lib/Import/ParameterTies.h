@@ -1,5 +1,5 @@
-// Which names are one parameter: those that the evidence ties, and those that the spec ties or unties. PyTorch calls a
-// tied parameter by the name that it lists first.
+// Determines which names are one parameter: those that the evidence ties, and those that the spec ties or unties.
+// PyTorch's name of a tied parameter is the first in its list.
 #ifndef XLC_IMPORT_PARAMETERTIES_H
 #define XLC_IMPORT_PARAMETERTIES_H
 
@@ -17,30 +17,30 @@ struct ParameterReads {
 
 class ParameterTies {
 public:
-  /// `plan` gets the ties, and may get a parameter of another name.
+  /// Adds the ties to `plan`, and possibly a parameter of another name.
   ParameterTies(const Model &model, const Spec &spec, const ParameterNames &names, ParameterPlan &plan,
                 FileDiagnostics &diagnostics, llvm::raw_ostream *notes)
       : model(model), spec(spec), names(names), plan(plan), diagnostics(diagnostics), notes(notes) {
     untied.insert_range(spec.untie);
   }
 
-  /// Whether the spec says that the name is a parameter of its own.
+  /// Whether the spec makes the name a parameter of its own.
   bool isUntied(llvm::StringRef name) const { return untied.contains(name); }
-  /// That it is one though it has the values of another.
+  /// Records that the untie was needed, since the parameter has the values of another.
   void useUntie(llvm::StringRef name) { wasUntied.insert(name); }
 
-  /// Puts PyTorch's name in front: the signature's first, the initializer's own, or one that a node gives. Returns
-  /// whether the file says that name.
+  /// Puts PyTorch's name first: the signature's first, the initializer's own, or one that a node gives. Returns whether
+  /// the file contains that name.
   bool chooseName(ParameterReads &entry, const FileTensor &tensor);
-  /// There is a parameter of this name.
+  /// Records that there is a parameter of this name.
   void take(llvm::StringRef name) { named.insert(name), taken.insert(name); }
-  /// Names that are those of parameters or tied to them.
+  /// Names of parameters, or tied to them.
   const llvm::StringSet<> &accounted() const { return named; }
 
-  /// A tied parameter may have been made in a module that never runs, such as a `shared` embedding that encoder and
-  /// decoder use as theirs: then the signature lists that name before all others of the tie, and PyTorch calls it so.
+  /// A tied parameter may have been created in a module that never runs, such as a `shared` embedding that encoder and
+  /// decoder use as theirs: then the signature lists that name before all others of the tie, and it is PyTorch's name.
   void nameUnread(const FoldedParameters &folded);
-  /// As the spec asks. Of parameters that become one, `positions` gets the first.
+  /// Ties as the spec requests. If parameters become one, `positions` receives the first.
   void tieAsAsked(std::vector<unsigned> &positions);
   /// Ties of different leaf names: a name, and the parameter's.
   llvm::ArrayRef<std::pair<std::string, std::string>> getDoubtful() const { return doubtful; }

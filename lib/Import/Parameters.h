@@ -1,4 +1,4 @@
-// Which parameters PyTorch had, and where the file uses them. See ParameterPlanner.cpp.
+// The parameters of the PyTorch model, and their uses in the file. See ParameterPlanner.cpp.
 #ifndef XLC_IMPORT_PARAMETERS_H
 #define XLC_IMPORT_PARAMETERS_H
 
@@ -9,7 +9,7 @@
 
 namespace xlc::onnx {
 
-/// Lines that say what was undone or concluded; none where `stream` is null.
+/// Lines that report what was undone or concluded; none if `stream` is null.
 struct Notes {
   llvm::raw_ostream *stream;
 
@@ -20,7 +20,7 @@ struct Notes {
   }
 };
 
-/// An initial value that is not the initializer's: float32, row-major, of the parameter's shape.
+/// An initial value that differs from the initializer's: float32, row-major, of the parameter's shape.
 struct InitialValue {
   std::string file; ///< where `offset` is, or empty: then it is `bytes`
   uint64_t offset = 0;
@@ -38,14 +38,14 @@ struct Parameter {
   std::string guess; ///< from what its name or being was concluded; empty where that leaves no doubt
 };
 
-/// The elements of a tensor in another order: its dimensions permuted, then another shape. Empty where nothing changes.
+/// The elements of a tensor in another order: its dimensions permuted, then another shape. Empty if nothing changes.
 struct TensorView {
   std::vector<int64_t> permutation, shape;
   bool isWhole() const { return permutation.empty() && shape.empty(); }
   auto operator<=>(const TensorView &) const = default;
 };
 
-/// What a node reads: a parameter, or a view of it.
+/// The operand of a node: a parameter, or a view of it.
 struct ParameterUse {
   int parameter = 0;
   TensorView view;
@@ -59,7 +59,7 @@ struct ParameterPlan {
   std::vector<Parameter> unread; ///< of a record: no node reads them, so that they are no part of the program
   std::vector<bool> isParameter; ///< per initializer; the others are constants
 
-  /// A constant of floats that is no buffer, and the nodes that read it.
+  /// A constant of floats that is not a buffer, and the nodes that read it.
   struct Constant {
     unsigned initializer;
     std::vector<unsigned> nodes;
@@ -76,14 +76,14 @@ struct ParameterPlan {
   void keep(llvm::ArrayRef<int> order);
   /// Appends the running averages.
   void addBuffers(const Model &model, const BatchNorms &norms, FileDiagnostics &diagnostics);
-  /// Finds `constants`. What a node reads as a constant stays one, though others read a parameter of that value.
+  /// Finds `constants`. A constant operand of a node remains one, even if others read a parameter of that value.
   void findConstants(const Model &model, const BatchNorms &norms);
-  /// What uses parameter `from` uses `to`.
+  /// Replaces uses of parameter `from` by `to`.
   void readInstead(int from, int to);
 };
 
-/// Which parameters there are: as the state dict of `spec.init` decides, or the file's record or, without both, as far
-/// as the file tells. Each thing undone is a line on `notes` (may be null).
+/// Plans the parameters: from the state dict of `spec.init`, from the file's record or, without both, by inference from
+/// the file. Each change that is undone is a line on `notes` (may be null).
 ParameterPlan planParameters(Model &model, const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics,
                              llvm::raw_ostream *notes);
 
@@ -91,15 +91,16 @@ ParameterPlan planParameters(Model &model, const BatchNorms &norms, const Spec &
 ParameterPlan planRecorded(Model &model, const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics,
                            llvm::raw_ostream *notes);
 
-/// Finds out from signature, calls, scopes, values and `norms`; `spec.tie` and `spec.untie` overrule.
+/// Infers the parameters from signature, calls, scopes, values and `norms`; `spec.tie` and `spec.untie` take
+/// precedence.
 ParameterPlan inferParameters(Model &model, const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics,
                               llvm::raw_ostream *notes);
 
-/// Warns of patterns of `trainable` that select nothing: such a name is misspelled, and would train what was to be left
-/// alone.
+/// Warns of patterns of `trainable` that select nothing: such a name is misspelled, and the parameter that it should
+/// exclude would be trained.
 void checkTrainable(const Model &model, const ParameterPlan &plan, const Spec &spec, FileDiagnostics &diagnostics);
 
-/// Complains about a parameter whose element type xlc does not train.
+/// Reports a parameter whose element type xlc does not train.
 bool checkStoredType(const FileTensor &tensor, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

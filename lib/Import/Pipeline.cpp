@@ -1,8 +1,7 @@
 // The pass list of the phase.
 //
-// Shapes are folded before anything is recognised, so that patterns see contractions and not what an
-// exporter wrapped around them. Units come last: they copy constants into each unit, which CSE
-// would merge again.
+// Shapes are folded before anything is recognised, so that patterns match contractions without the exporter's wrappers.
+// Units come last: they copy constants into each unit, which CSE would merge again.
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Import/Passes.h"

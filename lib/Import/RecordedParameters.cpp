@@ -1,5 +1,5 @@
-// The plan of parameters where the file has a record (ExportRecord.h): they are the record's, by the names of
-// initializers, and nothing is concluded from values, shapes or modules. What remains is to see that the graph is the
+// The plan of parameters for a file with a record (ExportRecord.h): the parameters are the record's, by the names of
+// initializers, and nothing is inferred from values, shapes or modules. The remaining check is that the graph is the
 // one that was recorded: a tool that folded, merged or transposed a parameter afterwards has changed how often it is
 // read.
 #include "Parameters.h"

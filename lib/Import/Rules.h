@@ -18,7 +18,7 @@ template <typename OpTy> bool importBinary(NodeImport &n) {
   return n.broadcastPair(0, 1, a, b) && n.produce(OpTy::create(n.builder, n.loc, a.getType(), a, b));
 }
 
-/// Of Max and Min: PyTorch's maximum halves the gradient where operands are equal, clamp gives none to its bounds.
+/// For Max and Min: PyTorch's maximum halves the gradient where operands are equal; clamp gives none to its bounds.
 void shareTies(mlir::Operation *op, const Node &node);
 
 /// y = OP(OP(a, b), c) ...; one input is the result itself.
@@ -49,7 +49,7 @@ template <graph::Reduction kind> bool importReduce(NodeImport &n) { return impor
 bool importArgExtremum(NodeImport &n, graph::Reduction kind);
 template <graph::Reduction kind> bool importArgExtremum(NodeImport &n) { return importArgExtremum(n, kind); }
 
-/// Pads by repeating, mode reflect, edge or wrap; null (and a problem) where that would be too much.
+/// Pads by repeating, mode reflect, edge or wrap; null (and a problem) if the result would be too large.
 mlir::Value padByCopy(NodeImport &n, mlir::Value x, llvm::StringRef mode, llvm::ArrayRef<int64_t> low,
                       llvm::ArrayRef<int64_t> high);
 
