@@ -1,6 +1,6 @@
-// Import rules for activations. A function of a part of its domain only (e^x - 1 for x <= 0) sees the other part
-// clamped: what a select throws away must not bring an infinity into the gradient. At the kink itself the slope is
-// PyTorch's: that of the part below.
+// Import rules for activations. A function that applies to a part of its domain only (e^x - 1 for x <= 0) gets a
+// clamped operand: the branch that a select discards must not bring an infinity into the gradient. The slope at the
+// kink itself is PyTorch's: that of the part below.
 #include "ReadInputs.h"
 
 using namespace mlir;

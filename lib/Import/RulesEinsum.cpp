@@ -1,5 +1,5 @@
-// Einsum of any number of operands as a chain of contractions of two: letters that nobody else needs are summed before,
-// operands are taken from the left, and the last result is put into order.
+// Einsum of any number of operands as a chain of contractions of two: letters that no other operand uses are summed
+// first, operands are taken from the left, and the last result is transposed into order.
 #include "ReadInputs.h"
 
 #include <cctype>

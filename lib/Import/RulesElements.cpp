@@ -1,5 +1,6 @@
-// Import rules for lookups and updates at single elements. Where places are known and distinct, an update of rows becomes a
-// gather from the updates, selected where there is one; else it is a scatter: of one place the last update stands.
+// Import rules for lookups and updates at single elements. If positions are known and distinct, an update of rows
+// becomes a gather from the updates, selected where there is one; otherwise it is a scatter, in which the last update
+// of a position is kept.
 #include "ReadInputs.h"
 
 using namespace mlir;

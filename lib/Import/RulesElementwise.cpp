@@ -1,4 +1,4 @@
-// Import rules for what happens element by element.
+// Import rules for element-wise operators.
 #include "Rules.h"
 
 #include "xlc/Dialect/Graph/TrainingAttributes.h"

@@ -1,4 +1,4 @@
-// Import rules for what has a kernel of its own: products, softmax, norms.
+// Import rules for operators with a kernel of their own: products, softmax, norms.
 #include "Rules.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 // Import rules for losses over classes. The mean over counted rows is written as sum / count of a cross_entropy, which
-// Loss.cpp looks for; a negative log likelihood of a log-softmax is one too. Class weights, and losses that are not
+// Loss.cpp searches for; a negative log likelihood of a log-softmax is one too. Class weights, and losses that are not
 // reduced, are small ops.
 #include "ReadInputs.h"
 

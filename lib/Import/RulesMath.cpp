@@ -1,5 +1,5 @@
-// Import rules for functions of one or two numbers that the graph dialect does not have: each is a formula of those
-// that it has, written so that it is accurate near zero and has a gradient there.
+// Import rules for functions of one or two numbers that are not in the graph dialect: each is a formula of ops of the
+// dialect, written so that it is accurate near zero and has a gradient there.
 #include "ReadInputs.h"
 
 using namespace mlir;

@@ -1,8 +1,8 @@
 // Import rules for norms over channels, from small ops: means and variances are reductions, first over the spatial
 // dimensions, then over the samples.
 //
-// Batch norm in training form gives its running averages' next values as outputs 1 and 2, as ONNX does, with PyTorch's
-// unbiased variance (ONNX's own text takes the biased one).
+// Batch norm in training form returns the next values of its running averages as outputs 1 and 2, as ONNX does, with
+// PyTorch's unbiased variance (ONNX's own text uses the biased one).
 #include "BatchNorms.h"
 #include "Rules.h"
 

@@ -1,8 +1,7 @@
-// Import rules for convolutions and pools. ONNX describes windows by attributes with defaults; they are understood
-// once.
+// Import rules for convolutions and pools. ONNX describes windows by attributes with defaults, which are parsed once.
 //
-// Sums over windows are convolutions with ones: of one channel, all planes being samples. So an average pool has no op
-// of its own, and what it divides by is constant.
+// Sums over windows are convolutions with ones over one channel, with all planes as samples. So an average pool has no
+// op of its own, and its divisor is constant.
 #include "Rules.h"
 
 using namespace mlir;

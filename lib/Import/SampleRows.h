@@ -1,5 +1,4 @@
-// How the samples of a micro-batch lie in a value: followed from the inputs, whose dimension 0 they are, by the rules
-// of the factor table.
+// Tracks the samples of a micro-batch in a value: from dimension 0 of the inputs, by the rules of the factor table.
 #ifndef XLC_LIB_IMPORT_SAMPLEROWS_H
 #define XLC_LIB_IMPORT_SAMPLEROWS_H
 
@@ -28,7 +27,7 @@ private:
   llvm::DenseMap<mlir::Value, Lie> known;
 };
 
-/// The numbers of the samples, as an argument of the function that is being built; added where it has none.
+/// The numbers of the samples, as an argument of the function under construction; added if the function has none.
 mlir::Value sampleInput(mlir::Block &entry, int64_t rows);
 
 } // namespace xlc::onnx

@@ -1,6 +1,6 @@
-// Reads state dicts with the reader of the training programs (lib/Runtime/Files), which checks the header as the format
-// demands, and the checksums of a file that has some. Here names are checked as those of a model are, and
-// values become float32, the type of all parameters. Whole numbers are entries too (counters, masks); they are never
+// Reads state dicts with the reader of the training programs (lib/Runtime/Files), which checks the header according to
+// the format, and the checksums of a file that has some. Here names are checked as those of a model are, and values are
+// converted to float32, the type of all parameters. Integers are entries too (counters, masks); they are never
 // parameters.
 #include "StateDict.h"
 #include "xlc/Runtime/Narrow.h"

@@ -19,16 +19,16 @@ struct StateTensor {
 
 class StateDict {
 public:
-  /// Opens and checks the file that the spec begins from; none after a complaint that names it.
+  /// Opens and checks the file from which the spec starts; none after an error that names it.
   static std::optional<StateDict> open(const Spec &spec, FileDiagnostics &diagnostics);
   StateDict(StateDict &&);
   ~StateDict();
 
   /// In the order of names.
   const std::vector<StateTensor> &tensors() const { return all; }
-  /// The elements of a tensor of floats, as float32; false after a complaint.
+  /// Reads the elements of a tensor of floats, as float32; false after an error.
   bool read(const StateTensor &tensor, std::vector<float> &elements, FileDiagnostics &diagnostics) const;
-  /// The same as an initial value, which stays in the file if it can; none after a complaint.
+  /// The same as an initial value, which refers to the file if possible; none after an error.
   std::optional<InitialValue> initialValue(const StateTensor &tensor, FileDiagnostics &diagnostics) const;
   const std::string &path() const { return file; }
 

@@ -1,11 +1,11 @@
-// Is this the state dict of the module that was exported? The bits tell:
+// Determines by the bits of the values whether a state dict is that of the exported module:
 //
-//   all of its tensors are in the file    it is the authority: whatever the exporter did, it is undone by values
-//   none                                  a checkpoint of another training: names and shapes decide
-//   some                                  neither: an error that names those that are not there
+//   all of its tensors are in the file    it is authoritative: all changes of the exporter are undone by values
+//   none                                  a checkpoint of another training: names and shapes are matched
+//   some                                  neither: an error that names the missing ones
 //
-// What initialisation makes by the dozen (ones, zeros) says nothing and does not vote; nor does what is frozen, which
-// another training may share.
+// Values that are common at initialisation (ones, zeros) are no evidence and are not counted. Neither are frozen
+// tensors, which another training may share.
 #include "StateDictMatch.h"
 
 #include "ConstantTensor.h"

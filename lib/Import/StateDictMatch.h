@@ -1,4 +1,4 @@
-// The tensors of a state dict held against the initializers of a model. See StateDictMatch.cpp.
+// Matches the tensors of a state dict with the initializers of a model. See StateDictMatch.cpp.
 #ifndef XLC_IMPORT_STATEDICTMATCH_H
 #define XLC_IMPORT_STATEDICTMATCH_H
 
@@ -11,26 +11,26 @@ public:
   StateDictMatch(Model &model, const StateDict &dict, const ParameterNames &names, const Spec &spec,
                  FileDiagnostics &diagnostics);
 
-  /// Reads all values, finds ties and decides; false after a complaint. `buffers`: further names of buffers.
+  /// Reads all values, finds ties and decides; false after an error. `buffers`: further names of buffers.
   bool compare(const llvm::StringSet<> &buffers);
 
   std::vector<StateEntry> entries;
   llvm::StringMap<int> byName; ///< as the model calls them
-  /// The values of the file are those of the state dict; else they are of another training, and only names and shapes
-  /// count.
+  /// The values of the file are those of the state dict; otherwise they are of another training, and only names and
+  /// shapes are compared.
   bool isSame = true;
   unsigned numSame = 0; ///< entries that were found by their values
 
-  /// By which views of `entry` initializer `index` can be it: none where it is not; more than one where only the
-  /// values of another training could tell.
+  /// The views of `entry` that may equal initializer `index`: none if it differs; more than one if only the values,
+  /// which are of another training, could distinguish them.
   llvm::SmallVector<TensorView> findViewsOf(int entry, unsigned index);
-  /// Entries that an initializer can be.
+  /// The entries that may equal an initializer.
   const std::vector<int> &entriesLike(unsigned index);
   /// Whether an initializer's values are those of the state dict, and more than one number.
   bool isTelling(unsigned index) const { return isSame && contents[index] && !contents[index]->isUniform; }
-  /// Whether an initializer's values are more than one number, repeated: no other is equal by chance.
+  /// Whether an initializer's values are not one repeated number, so that no other is equal by chance.
   bool isUnique(unsigned index) const { return !contents[index] || !contents[index]->isUniform; }
-  /// Of another training: the entry whose name an initializer with the same values has, and the view of it.
+  /// For another training: the entry whose name belongs to an initializer with the same values, and the view of it.
   std::optional<std::pair<int, TensorView>> findTwin(unsigned index);
   /// The exporter may have merged equal initializers: no two are equal.
   bool mayBeMerged = true;
@@ -38,7 +38,7 @@ public:
   int findRecorded(const ExportRecord::Tensor &recorded) const { return ties.findRecorded(recorded); }
   /// Whether an initializer has the entry's shape and, of the same training, its values.
   bool fits(int entry, unsigned index) const;
-  /// Why `entry` is not found, in a few words after its name.
+  /// The reason why `entry` is not found, as a few words that follow its name.
   std::string explain(int entry);
   /// Whether the initializer has a name that PyTorch gave.
   bool isNamed(unsigned index) const;
@@ -70,7 +70,7 @@ private:
   int commonType = 1;               ///< that of most of them
 };
 
-/// "'a' and 2 more" of what is not as it should be, each with why: "'a' (why), 'b' (why), 'c' (why) and 4 more".
+/// "'a' and 2 more" for items with a problem, each with its reason: "'a' (why), 'b' (why), 'c' (why) and 4 more".
 std::string listSome(llvm::ArrayRef<std::string> items);
 
 } // namespace xlc::onnx

@@ -1,10 +1,10 @@
-// A state dict of the module that was exported says what is a parameter, its name, shape and initial value; the graph
-// says what reads it. What the exporter did in between is undone:
+// A state dict of the exported module determines the parameters, their names, shapes and initial values; the graph
+// determines their uses. The exporter's changes are undone:
 //
-//   transposed, permuted, reshaped     by the values, or by the shape where these are of another training
+//   transposed, permuted, reshaped     by the values, or by the shape if the values are of another training
 //   merged                             by names and modules (StateDictReads.cpp)
-//   dropped, since it was zero         a bias belongs to the product with the weight that is called like it
-//   anything else                      an error that says what is not found, and what helps
+//   dropped, since it was zero         a bias belongs to the product with the weight of the corresponding name
+//   anything else                      an error that names the missing entry and a remedy
 #include "StateDictPlan.h"
 
 #include "StateDictReads.h"

@@ -1,5 +1,5 @@
-// One initializer may stand for many entries of the state dict: equal ones were merged. What tells its reads apart, the
-// best first:
+// One initializer may represent many entries of the state dict, because equal ones were merged. The evidence that
+// distinguishes its reads, best first:
 //
 //   the call      the exporter says which parameter PyTorch's op read
 //   its name      an initializer, or the Identity that stands for a merged one, that is called as an entry
@@ -7,8 +7,8 @@
 //   its values    random numbers that only one entry has
 //   a module near the node is in self_attn, the entry in self_attn.out_proj, and no other is below or above
 //
-// A read that none of these decides is left for the end: an initializer's own entry takes it if all others that it
-// might be are found elsewhere. Otherwise it is an error; nothing is guessed.
+// A read without such evidence is decided last: an initializer's own entry takes it if all other candidates are found
+// elsewhere. Otherwise it is an error; nothing is guessed.
 #include "StateDictReads.h"
 
 #include "llvm/ADT/STLExtras.h"

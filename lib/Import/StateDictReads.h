@@ -1,4 +1,4 @@
-// Which entry of a state dict each node reads. See StateDictReads.cpp.
+// Finds the entry of a state dict that each node reads. See StateDictReads.cpp.
 #ifndef XLC_IMPORT_STATEDICTREADS_H
 #define XLC_IMPORT_STATEDICTREADS_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc::onnx {
 
-/// What is known of one read of an initializer, and the entry that it is.
+/// The evidence for one read of an initializer, and its entry.
 struct StateRead {
   unsigned node = 0, input = 0, initializer = 0;
   unsigned user = 0; ///< the node that computes with it, behind Identities
@@ -23,7 +23,7 @@ public:
   StateDictReads(const Model &model, const ParameterNames &names, StateDictMatch &match, const BatchNorms &norms)
       : model(model), names(names), match(match), norms(norms) {}
 
-  /// Decides every read. What cannot be decided is a line of `undecided`.
+  /// Decides every read. An undecidable read is a line of `undecided`.
   std::vector<StateRead> find();
   std::vector<std::string> undecided;
 

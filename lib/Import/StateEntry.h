@@ -1,4 +1,4 @@
-// A tensor of a state dict that may be a parameter of a model, and what the model calls it.
+// A tensor of a state dict that may be a parameter of a model, and its name in the model.
 #ifndef XLC_IMPORT_STATEENTRY_H
 #define XLC_IMPORT_STATEENTRY_H
 

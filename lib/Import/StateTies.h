@@ -1,6 +1,6 @@
-// Which tensors of a state dict are one parameter: entries of equal random numbers, but for those of sibling layers,
-// which begin as copies of one another, and for those that the file keeps apart, each under its own name. What the
-// export recorded, and what the spec says, goes before what values show.
+// Determines which tensors of a state dict are one parameter: entries of equal random numbers, except those of sibling
+// layers, which begin as copies of one another, and those that the file stores separately, each under its own name. The
+// export's record and the spec take precedence over values.
 #ifndef XLC_IMPORT_STATETIES_H
 #define XLC_IMPORT_STATETIES_H
 
@@ -18,7 +18,7 @@ public:
             const ParameterNames &names, const Spec &spec, FileDiagnostics &diagnostics)
       : entries(entries), byName(byName), model(model), names(names), spec(spec), diagnostics(diagnostics) {}
 
-  /// Sets `tied` of all entries; false after a complaint.
+  /// Sets `tied` of all entries; false after an error.
   bool find(const EntriesByContent &byContent);
   /// The entry of a parameter of the file's record, under any of its names; -1: none.
   int findRecorded(const ExportRecord::Tensor &recorded) const;

@@ -1,8 +1,9 @@
 // Counts of a whole step, for a loss whose terms are divided by different ones.
 //
-// One count can travel to the update, which divides by it. Of several each must be known before backward begins: the
-// sum over all ranks and micro-batches, of inputs alone. So every micro-batch is also given these inputs with all rows
-// of the step, and counts them itself: no message, and no order among micro-batches, for a few integers more to read.
+// One count can be passed to the update, which divides by it. Several counts must each be known before backward begins:
+// the sums over all ranks and micro-batches, computed from inputs alone. So every micro-batch also receives these
+// inputs with all rows of the step, and counts them itself. This costs a few integers more to read, but no message and
+// no order among micro-batches.
 #ifndef XLC_LIB_IMPORT_STEPCOUNTS_H
 #define XLC_LIB_IMPORT_STEPCOUNTS_H
 
@@ -14,12 +15,12 @@ namespace xlc::onnx {
 
 class StepCounts {
 public:
-  /// Counts are copied to the end of `forward`, to which the inputs that they need are added.
+  /// Copies counts to the end of `forward`, and adds the inputs that they need to `forward`.
   StepCounts(mlir::func::FuncOp forward, mlir::OpBuilder &builder) : forward(forward), builder(builder) {}
 
-  /// Whether no parameter is needed to count.
+  /// Whether the count depends on no parameter.
   static bool isOfInputs(mlir::Value count);
-  /// `count` of the graph that has all rows of a step, in `forward`.
+  /// Copies `count`, of the graph that has all rows of a step, to `forward`.
   mlir::Value copy(mlir::Value count);
 
 private:

@@ -1,11 +1,12 @@
-// `y = f(x.detach())` is y = f(x) in ONNX. What says otherwise:
+// `y = f(x.detach())` is y = f(x) in ONNX. The evidence for a stopped gradient:
 //
 //   - an Identity whose call is aten.detach (unoptimized files), or whose metadata has xlc.stop_gradient = "1";
 //   - the call of its reader, where the Identity is gone: Add(h, q) that came from aten.add(%h, %detach).
 //
-// In the second case an input of a node has to be found for a name. Names of calls are mostly names of the file's
-// values; so an input that is no name of the call is what was detached. Where an input is both (`x * x.detach()`) the
-// position decides, if node and call have the same operands. What remains open is an error: nothing is guessed.
+// In the second case a name must be matched to an input of a node. Names of calls are mostly names of the file's
+// values; so an input whose name is not in the call is the detached one. If an input is both (`x * x.detach()`), the
+// position decides, provided that node and call have the same operands. A remaining ambiguity is an error; nothing is
+// guessed.
 #include "StoppedGradients.h"
 
 #include "xlc/Dialect/Graph/Signature.h"

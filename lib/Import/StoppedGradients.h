@@ -1,4 +1,4 @@
-// Where PyTorch stops gradients (`detach`), found in what the exporter leaves of its calls. See StoppedGradients.cpp.
+// Finds the stopped gradients of PyTorch (`detach`) in the exporter's record of its calls. See StoppedGradients.cpp.
 #ifndef XLC_IMPORT_STOPPEDGRADIENTS_H
 #define XLC_IMPORT_STOPPEDGRADIENTS_H
 
@@ -13,16 +13,16 @@ namespace xlc::onnx {
 /// Whether a gradient would flow back into an input of a node.
 enum class Flow { None, Gradient };
 
-/// Finds the inputs of nodes that are stopped. Calls are asked in the order of the nodes.
+/// Finds the stopped inputs of nodes. Calls are examined in the order of the nodes.
 class StoppedGradients {
 public:
   StoppedGradients(const Model &model, const ParameterPlan &plan, FileDiagnostics &diagnostics);
 
   using FindFlow = llvm::function_ref<Flow(unsigned node, unsigned input)>;
-  /// The inputs of node `index` that are stopped; complains where the file leaves open which they are. `flow` is asked
-  /// about the inputs of all nodes that one call in PyTorch became.
+  /// The stopped inputs of node `index`; reports an error if the file is ambiguous. `flow` is called for the inputs of
+  /// all nodes that one call in PyTorch became.
   llvm::SmallVector<unsigned> findStopped(unsigned index, FindFlow flow);
-  /// Warns of what the file leaves open without a trace of a `detach` at the node itself.
+  /// Warns of ambiguities in the file without evidence of a `detach` at the node itself.
   void warn() const;
 
 private:
@@ -53,7 +53,7 @@ private:
   bool isAllRegion = true;
 };
 
-/// Values that depend on a parameter that is trained, by way of floats.
+/// Values that depend on a trained parameter through floats.
 class ActiveValues {
 public:
   bool contains(mlir::Value value);
@@ -62,7 +62,7 @@ private:
   llvm::DenseMap<mlir::Value, bool> known;
 };
 
-/// Freezes parameters that the loss depends on by way of stopped gradients only, as PyTorch's optimizers skip them.
+/// Freezes parameters on which the loss depends through stopped gradients only, as PyTorch's optimizers skip them.
 void freezeUnreached(mlir::func::FuncOp forward, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

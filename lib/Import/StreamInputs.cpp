@@ -1,5 +1,5 @@
-// What inputs get from a token stream: rows of tokens are integers in one dimension, all as long as those of the input,
-// and each input gets its rows from somewhere.
+// Checks the inputs of a token stream: rows of tokens are integers in one dimension, all as long as those of the input,
+// and each input has a source of rows.
 #include "InputFiles.h"
 
 #include "xlc/Dialect/Graph/Signature.h"

@@ -1,8 +1,8 @@
 // Nodes that compute nothing: sequences, branches, casts to the type of another tensor.
 //
-// Exports that were not optimised split into sequences and take pieces out of them, and ask at run time what is known
-// once the dimensions are. Here a sequence is a list of values; rules either rearrange lists, or apply the operator
-// that the node amounts to (SplitToSequence is Split), so that no op of the graph dialect knows about any of this.
+// Unoptimised exports split into sequences and take elements out of them, and query at run time values that are known
+// once the dimensions are. Here a sequence is a list of values; rules either rearrange lists, or apply the equivalent
+// operator (SplitToSequence is Split), so that no op of the graph dialect is needed for sequences.
 #include "Rules.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
-// Tensors are compared by digests, so that each is read once however many there are. One digest does not depend on the
+// Compares tensors by digests, so that each is read once regardless of their number. One digest does not depend on the
 // order of the elements: a weight that the exporter transposed or permuted has that of the original, and the order is
-// looked at only where it agrees.
+// compared only if it agrees.
 #include "TensorContent.h"
 
 #include "llvm/ADT/APFloat.h"

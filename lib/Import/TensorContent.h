@@ -1,4 +1,4 @@
-// What tells one tensor of floats from another: digests of its bits, and the views by which one becomes the other.
+// The identity of a tensor of floats: digests of its bits, and the views by which one tensor becomes another.
 #ifndef XLC_IMPORT_TENSORCONTENT_H
 #define XLC_IMPORT_TENSORCONTENT_H
 
@@ -24,11 +24,11 @@ struct TensorContent {
 
 TensorContent digest(llvm::ArrayRef<float> elements);
 
-/// What elements become when they are stored in a type of ONNX (16-bit floats, to nearest even); else as they are.
+/// Rounds elements to a type of ONNX (16-bit floats, to nearest even); other types leave them unchanged.
 void roundTo(int elementType, llvm::MutableArrayRef<float> elements);
 
-/// The views by which a tensor of shape `from` gets shape `to`: its dimensions permuted, then dimensions of size 1 put
-/// in or taken out. With `regroups` also the same elements in any other shape. First of all the one that moves nothing.
+/// The views by which a tensor of shape `from` gets shape `to`: its dimensions permuted, then dimensions of size 1
+/// inserted or removed. With `regroups` also the same elements in any other shape. The identity comes first.
 llvm::SmallVector<TensorView> findViews(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, bool regroups);
 
 /// Whether `view` of a tensor (`elements`, `shape`) has the elements `expected`, in bits.

@@ -1,6 +1,5 @@
-// Compares initializers that may be gigabytes in files: a few elements of each are looked at, and whole tensors are
-// read only where these agree. Each tensor is looked at a fixed number of times, so that the work is linear in the
-// model.
+// Compares initializers that may be gigabytes in files: a few elements of each are read, and whole tensors only if
+// these agree. Each tensor is read a fixed number of times, so that the work is linear in the size of the model.
 #include "TensorValues.h"
 
 #include "ConstantTensor.h"

@@ -1,4 +1,4 @@
-// What the values of initializers say about each other: all the same number, equal, equal when transposed.
+// Relations between the values of initializers: all the same number, equal, equal when transposed.
 #ifndef XLC_IMPORT_TENSORVALUES_H
 #define XLC_IMPORT_TENSORVALUES_H
 
@@ -7,7 +7,7 @@
 
 namespace xlc::onnx {
 
-/// The number that all elements are; none where they differ, or where values are absent.
+/// The number that all elements equal; none if they differ, or if values are absent.
 std::optional<float> findOneValue(const FileTensor &tensor);
 
 /// The same of several, each of which is read once.
@@ -28,7 +28,7 @@ private:
   std::map<unsigned, std::optional<float>> found;
 };
 
-/// All elements as floats; empty where they are absent, or more than `maximum`.
+/// All elements as floats; empty if they are absent, or more than `maximum`.
 std::vector<float> readValues(const FileTensor &tensor, int64_t maximum);
 
 /// An initializer with the values of another one, perhaps transposed.

@@ -1,4 +1,4 @@
-// Compares nodes with the calls in PyTorch that they came from, where exporters are known to drop something:
+// Compares nodes with the calls in PyTorch that they came from, for properties that exporters are known to drop:
 //
 //   cross_entropy(..., label_smoothing=0.1)         SoftmaxCrossEntropyLoss, which has no smoothing
 //   scaled_dot_product_attention(..., dropout_p)    products and a softmax
@@ -7,9 +7,9 @@
 //   bernoulli of something known                    an initializer: one mask forever
 //   instance_norm that keeps running averages       InstanceNormalization, which keeps none (a warning)
 //
-// Each is refused: the nodes alone describe another model. A Dropout that lacks its training_mode
-// (dynamo=False writes so the dropout of attention, and optimize=False) drops where another node of the file trains,
-// or its call has a probability: modules pass one on in training alone.
+// Each is rejected, because the nodes alone describe another model. A Dropout without its training_mode (dynamo=False
+// writes the dropout of attention in this way, and so does optimize=False) drops if another node of the file is in
+// training mode, or if its call has a probability: modules pass one in training only.
 #include "TracedCalls.h"
 
 #include "BatchNorms.h"

@@ -1,4 +1,4 @@
-// What the calls in PyTorch that nodes came from say of the whole file. See TracedCalls.cpp.
+// Checks of the whole file by the calls in PyTorch that its nodes came from. See TracedCalls.cpp.
 #ifndef XLC_IMPORT_TRACEDCALLS_H
 #define XLC_IMPORT_TRACEDCALLS_H
 
@@ -6,11 +6,11 @@
 
 namespace xlc::onnx {
 
-/// Refuses what a call in PyTorch did and its nodes do not.
+/// Rejects calls in PyTorch whose nodes compute something else.
 void checkTracedCalls(const Model &model, FileDiagnostics &diagnostics);
 
-/// The first node in the form of training: a Dropout with its mode or of a call that drops, a batch norm with
-/// statistics of the batch; or null.
+/// The first node in training form: a Dropout with its mode or of a call that drops, a batch norm with statistics of
+/// the batch; or null.
 const Node *findTraining(const Model &model);
 
 } // namespace xlc::onnx

@@ -1,12 +1,12 @@
-// The best evidence that there is: beside each node stands the call in PyTorch that it came from,
+// The strongest evidence: the metadata of each node contains the call in PyTorch that it came from,
 //
 //     %linear_3 : call_function[target=torch.ops.aten.linear.default](args = (%relu, %p_fc_weight, %p_fc_bias))
 //
-// and the signature says that p_fc_weight is the parameter fc.weight. So what a MatMul of that call reads is fc.weight,
-// whatever the initializer is called, and two parameters that begin equal are told from one that is tied: PyTorch
-// writes a tied parameter under one of its names everywhere.
+// and the signature states that p_fc_weight is the parameter fc.weight. So the operand of a MatMul of that call is
+// fc.weight, for any name of the initializer, and two parameters with equal initial values are distinguished from a
+// tied one: PyTorch writes a tied parameter under one of its names everywhere.
 //
-// A call that the exporter folded, merged with an equal one or dropped is missed where another reads its result.
+// A call that the exporter folded, merged with an equal one or dropped is detected if another call reads its result.
 #include "TracedParameters.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,12 +1,12 @@
-// Exporters do not write everything, and nothing in the file is wrong then. A line for each kind that the model has says
-// what to look at:
+// Reports information that exporters omit although nothing in the file is wrong. Each kind that occurs in the model
+// gets a line that names the parameters to check:
 //
 //   lookups without a padding row    of ids that are an input: the old exporter writes no padding_idx; a row of zeros is what
 //                                    PyTorch begins it with
 //   sinusoids                        tables that models compute, and mostly leave as they are: no file has requires_grad
 //   a bias of zeros on the logits    may be a buffer: the old exporter does not tell them apart
 //
-// What the spec says (`padding`, `trainable`) is not asked again.
+// Parameters that the spec already covers (`padding`, `trainable`) are not reported.
 #include "Untold.h"
 
 #include "ParameterNames.h"

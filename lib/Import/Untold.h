@@ -1,4 +1,4 @@
-// What exporters leave untold, and the key of the spec that says it. See Untold.cpp.
+// Information that exporters omit, and the keys of the spec that supply it. See Untold.cpp.
 #ifndef XLC_IMPORT_UNTOLD_H
 #define XLC_IMPORT_UNTOLD_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc::onnx {
 
-/// Says, once for each kind, which parameters PyTorch may train otherwise without a trace in the file.
+/// Reports, once for each kind, parameters that PyTorch may train differently without evidence in the file.
 void reportUntold(const Model &model, const ParameterPlan &plan, const Spec &spec, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx

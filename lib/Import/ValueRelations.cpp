@@ -1,12 +1,12 @@
-// An exporter that folds `1 - m`, `exp(-s)`, `w / w.norm()` or `0.01 * (w * w).sum()` leaves a constant that has lost
-// its parameter, and what it was computed by. The values still say it. Random numbers are ordered alike by chance once
-// in n! times, and lie on a line never (Fits.h):
+// An exporter that folds `1 - m`, `exp(-s)`, `w / w.norm()` or `0.01 * (w * w).sum()` leaves a constant without a
+// record of its parameter or its computation. The values still show it. Random numbers have the same order by chance
+// once in n! cases, and never lie on a line (Fits.h):
 //
 //     m  0.31 -0.20  0.77 ...        elements: the constant grows or falls wherever the parameter grows, or is affine
 //     c  0.69  1.20  0.23 ...        in a function of it (a square, a cosine)
 //                                    rows or columns: each is affine in that of the parameter (norms, standardisation)
 //
-// What is one repeated number is compared with a few functions of that number.
+// A constant of one repeated number is compared with a few functions of that number.
 #include "ValueRelations.h"
 #include "Fits.h"
 

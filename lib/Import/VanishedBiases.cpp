@@ -1,7 +1,7 @@
 // The optimising exporter drops a bias that is all zeros: Gemm has no third input, MatMul no Add, LayerNormalization no
-// bias. Where the call in PyTorch had a bias, or the node's module has one in the signature, or the weight has one
-// beside it (`out_proj.weight` is read in the module above it), and nothing else reads that, it was zero and is a
-// parameter.
+// bias. The bias was zero and is a parameter if the call in PyTorch had a bias, or the node's module has one in the
+// signature, or the weight has one beside it (`out_proj.weight` is read in the module above it), and nothing else reads
+// that bias.
 #include "VanishedBiases.h"
 
 using namespace llvm;

@@ -1,4 +1,4 @@
-// Biases that the file no longer has. See VanishedBiases.cpp.
+// Biases that are no longer in the file. See VanishedBiases.cpp.
 #ifndef XLC_IMPORT_VANISHEDBIASES_H
 #define XLC_IMPORT_VANISHEDBIASES_H
 
@@ -13,7 +13,7 @@ struct VanishedBias {
   int64_t size;
 };
 
-/// A product with an initializer, or a norm by it, that has no bias of its own.
+/// A product with an initializer, or a norm by it, without a bias of its own.
 struct BiaslessNode {
   unsigned node;
   std::pair<unsigned, unsigned> read; ///< node and input that read the initializer: itself, or a Transpose
@@ -21,7 +21,7 @@ struct BiaslessNode {
 };
 std::vector<BiaslessNode> findBiaslessNodes(const Model &model);
 
-/// Those that the signature lists and that are not `accounted` for. `nameOf` says which parameter an operand is.
+/// The biases that the signature lists and that are not `accounted` for. `nameOf` returns the parameter of an operand.
 std::vector<VanishedBias> findVanishedBiases(const Model &model, const ParameterNames &names,
                                              const llvm::StringSet<> &accounted,
                                              llvm::function_ref<llvm::StringRef(unsigned node, unsigned input)> nameOf);

@@ -1,4 +1,4 @@
-// The gate of Import: what the phases behind it may rely on.
+// The gate of Import: the guarantees on which the later phases rely.
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Support/Diagnostics.h"

@@ -1,5 +1,6 @@
-// See Grid.h. Blocks run one after the other, in a drawn order. A thread of a block runs until it meets others or ends; then
-// one of those that can go on is drawn. All wait and none can go on: some wait for what will not come.
+// See Grid.h. Blocks run one after the other, in a random order. A thread of a block runs until a synchronisation or
+// its end; then a random runnable thread continues. If all wait and none can continue, some wait for a thread that will
+// never arrive.
 #include "xlc/Simulate/Grid.h"
 #include "Shadow.h"
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See HostImage.h. A kernel becomes two functions: one thread's work, and what unpacks its parameters.
+// See HostImage.h. A kernel becomes two functions: the work of one thread, and the unpacking of its parameters.
 #include "xlc/Simulate/HostImage.h"
 #include "xlc/Lower/GpuAssembly.h"
 #include "xlc/Simulate/Grid.h"

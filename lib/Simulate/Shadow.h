@@ -1,4 +1,4 @@
-// Who touched a byte last, and whether what came between orders the next access after it.
+// Records the last accesses to a byte, and whether a synchronisation orders the next access after them.
 #ifndef XLC_LIB_SIMULATE_SHADOW_H
 #define XLC_LIB_SIMULATE_SHADOW_H
 
@@ -9,7 +9,7 @@
 
 namespace xlc::simulate {
 
-/// A thread at some moment: what its block and its warp have come through together.
+/// A moment of a thread: the synchronisations that its block and its warp have passed.
 struct Moment {
   static constexpr int32_t kNever = -1, kSeveral = -2;
 
@@ -19,7 +19,8 @@ struct Moment {
   uint32_t meetings = 0; ///< of the warp: synchronisations and exchanges
   uint32_t syncs = 0;    ///< of these, synchronisations, which order memory
 
-  /// Whether what was done then is over now. A read whose value went into an exchange is over, a write need not be.
+  /// Whether an access at that moment is complete now. A read whose value was exchanged is complete, a write need not
+  /// be.
   bool isBefore(const Moment &now, bool wasRead) const {
     if (block == kNever || (block == now.block && thread == now.thread))
       return true;

@@ -1,10 +1,10 @@
-// What streams are given while they are captured, and graphs, which put it into queues again and again:
+// The work of captured streams, and graphs, which enqueue it repeatedly:
 //
 //   lane 0, the stream of the capture's begin       work, record 0, .................. wait 1, work
 //   lane 1, one that waits for an event of lane 0          wait 0, work, record 1
 //
-// A launch has lane 0 in its own stream and the others in queues that only graphs have. All order between lanes is that of events,
-// of which each launch has its own.
+// A launch has lane 0 in its own stream and the others in queues that belong to graphs only. All order between lanes is
+// by events; each launch has its own.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_CAPTURE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_CAPTURE_H
 
@@ -21,7 +21,7 @@ struct GraphNode {
   size_t event;  ///< that it records or waits for, among the graph's
 };
 
-/// Also one that can be launched: nothing is to be done for it.
+/// Also represents an executable graph, which needs no further state.
 struct Graph {
   std::vector<GraphNode> nodes;
   size_t events = 0;
@@ -55,7 +55,7 @@ struct Capture {
     clocks[queue.lane].join(events[event.number]);
     graph.nodes.push_back({queue.lane, Item::Waits, nullptr, event.number});
   }
-  /// Whether the first lane comes after all that others have been given.
+  /// Whether the first lane follows all work of the others.
   bool isJoined() const {
     for (size_t lane = 1; lane < lanes.size(); ++lane)
       if (clocks[0][lane] < clocks[lane][lane])

@@ -1,10 +1,10 @@
-// A communicator of the simulated NCCL: memory that its ranks share, be they threads or processes. Every rank has a channel to
-// every other, which holds one packet:
+// A communicator of the simulated NCCL: memory shared by its ranks, which may be threads or processes. Every rank has a
+// channel to every other, which holds one packet:
 //
 //   sender     wait until the last one is taken | write a packet, count it | ... wait until it is taken
 //   receiver   wait for a packet | compare what it holds with what is due, read it, count it
 //
-// All counts are 0 at first, so nobody has to come first.
+// All counts are initially 0, so the ranks may arrive in any order.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_CHANNELS_H
 #define XLC_LIB_SIMULATE_LIBRARIES_CHANNELS_H
 
@@ -24,13 +24,13 @@ struct Channel {
   char data[(32 << 20) - 3 * sizeof(uint64_t)]; ///< pages that nobody touches cost nothing
 };
 
-/// Memory without a name that would be left behind where processes are ended. Others open it by the path that is returned, as
-/// long as `file` is open here.
+/// Creates unnamed memory, so that none remains if processes are killed. Others open it by the returned path, as long
+/// as `file` is open here.
 std::string makeSharedFile(int &file);
 
 class Channels {
 public:
-  /// Returns when all ranks have come.
+  /// Returns when all ranks have arrived.
   Channels(const std::string &path, int ranks, int rank);
   ~Channels();
   Channels(const Channels &) = delete;
@@ -54,7 +54,7 @@ public:
     int ranks = 0, rank = 0;
     int file = -1; ///< of the one that has made it: to be closed when all have come
   };
-  /// What becomes of this rank where the communicator is split. Returns when all have come.
+  /// The part of this rank after the communicator is split. Returns when all ranks have arrived.
   Part split(int colour, int key);
 
 private:
@@ -65,7 +65,7 @@ private:
     int colours[kMostRanks], keys[kMostRanks];
     char paths[kMostRanks][32];
   };
-  /// Until so many have counted.
+  /// Waits until `count` is at least `least`.
   void waitFor(const std::atomic<uint32_t> &count, uint32_t least, const char *what) const;
 
   const int ranks, self;

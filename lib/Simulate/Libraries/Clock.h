@@ -1,4 +1,4 @@
-// Time of a simulated device: what is over for certain, from the view of one queue or of the host.
+// The time of a simulated device: the work that is known to be complete, from the view of one queue or of the host.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_CLOCK_H
 #define XLC_LIB_SIMULATE_LIBRARIES_CLOCK_H
 
@@ -9,7 +9,8 @@
 
 namespace xlc::simulate {
 
-/// Of each queue, how many of its items are over for certain. What is done on a queue is after all that its clock has.
+/// For each queue, the number of its items that are known to be complete. Work on a queue follows everything in its
+/// clock.
 constexpr size_t kMostQueues = 20;
 struct Clock : std::array<uint32_t, kMostQueues> {
   Clock() : array{} {}

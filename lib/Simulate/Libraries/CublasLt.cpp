@@ -1,9 +1,11 @@
-// cuBLASLt without a GPU: the functions that programs use, under their names and with their numbers. Descriptors check as
-// little as the real library's; a product is refused where its documentation says that it is not done. Products run in the queues of the simulated device.
+// cuBLASLt without a GPU: the functions that programs use, with their names and numbers. Descriptors check as little as
+// the real library's; a product is rejected if the documentation states that it is not supported. Products run in the
+// queues of the simulated device.
 //
-// Three algorithms stand for the real library's: the first wants scratch and addresses of multiples of 16 bytes, the next
-// these addresses, the last nothing. XLC_SIMULATE_PRODUCTS=3,1,2 has them take so many milliseconds. What a program may not do, and the real library need not notice (a descriptor that was
-// destroyed, an algorithm of another product) ends the process.
+// Three algorithms represent the real library's: the first requires scratch memory and addresses that are multiples of
+// 16 bytes, the second these addresses, the last nothing. XLC_SIMULATE_PRODUCTS=3,1,2 sets their times in milliseconds.
+// A use that is forbidden, but that the real library need not detect (a destroyed descriptor, an algorithm of another
+// product), ends the process.
 #include "CublasLtAlgorithms.h"
 #include "Descriptors.h"
 #include "Product.h"

@@ -1,5 +1,5 @@
-// How the simulated cuBLASLt does products: by algorithms that its heuristic chooses for one product and what is promised
-// of its addresses, and that are held to it when the product is done.
+// The algorithms of the simulated cuBLASLt. Its heuristic chooses them for one product and the alignment that is
+// promised for its addresses, and both are checked when the product runs.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_CUBLASLTALGORITHMS_H
 #define XLC_LIB_SIMULATE_LIBRARIES_CUBLASLTALGORITHMS_H
 
@@ -10,14 +10,14 @@
 
 namespace xlc::simulate {
 
-/// A product as the descriptors say it, without addresses.
+/// A product as described by its descriptors, without addresses.
 struct Described {
   Product product;
   bool hasBias, hasBeside;
   const char *biasAt;
 };
 
-/// What an Algorithm holds: what it is for, and what it wants of addresses and workspace.
+/// The content of an Algorithm: its product, and its requirements on addresses and workspace.
 struct Recipe {
   uint32_t magic, alignment;
   uint64_t workspace;
@@ -25,17 +25,17 @@ struct Recipe {
   bool operator==(const Recipe &) const = default;
 };
 
-/// Appends algorithms for a product to `choices`, of which there are `found`, up to `most`.
+/// Appends up to `most` algorithms for a product to `choices`; `found` is their number.
 void choose(const Described &described, const Attributes &preference, int most, runtime::cublaslt::Choice *choices,
             int *found);
-/// What an algorithm is that was chosen.
+/// The recipe of a chosen algorithm.
 Recipe recipeOf(const runtime::cublaslt::Algorithm &algorithm);
 /// Whether it was for this product.
 bool isFor(const Product &p, Recipe recipe);
-/// Whether the algorithm was chosen for this product, and addresses and workspace are what it was told.
+/// Checks that the algorithm was chosen for this product, and that addresses and workspace are those promised.
 runtime::cublaslt::Status check(const Product &p, const runtime::cublaslt::Algorithm &algorithm, void *workspace,
                                 size_t bytes, Recipe &recipe);
-/// How long products take by this algorithm beside their sums.
+/// The time of products with this algorithm in addition to their sums.
 std::chrono::milliseconds timeOf(const Recipe &recipe);
 
 } // namespace xlc::simulate

@@ -1,4 +1,4 @@
-// What the functions of the simulated libcuda.so.1 share: its states, and how each of them begins.
+// The state that the functions of the simulated libcuda.so.1 share, and the common prologue of these functions.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_CUDACONTEXT_H
 #define XLC_LIB_SIMULATE_LIBRARIES_CUDACONTEXT_H
 
@@ -39,7 +39,7 @@ enum : Status {
   unknown = 999,
 };
 
-/// What lives in the context: all of it is gone when the program gives that back.
+/// The contents of the context, which are destroyed when the program releases it.
 struct Context {
   int users = 0;
   uint64_t allocated = 0;
@@ -59,9 +59,9 @@ struct Context {
 inline std::array<Context, kMostDevices> contexts;
 inline pid_t initializedIn = 0; ///< a process that is forked from this one is not initialized
 
-/// Of a function that works in the context. The lock is held while it runs.
+/// A call of a function that works in the context. The lock is held while it runs.
 struct Call {
-  /// No function: it is not counted.
+  /// Null: not a function, and not counted.
   explicit Call(const char *function, bool needsContext = true, int device = std::max(0, currentDevice))
       : context(contexts[(size_t)device]),
         status(function && isToFail(function)                          ? unknown
@@ -70,13 +70,14 @@ struct Call {
                                                                        : success),
         lock(Machine::get().mutex), state(State::of(device)) {}
   bool isGood() const { return status == success; }
-  /// Whether it may be called now, of a function that has no place in a capture: those of this thread end with it.
+  /// Whether a function that is not allowed in a capture may be called now; if not, the captures of this thread are
+  /// invalidated.
   bool isOutsideOfCaptures() {
     if (isGood() && state.endCaptures())
       status = captureUnsupported;
     return isGood();
   }
-  /// The stream's queue, for more work; null where it takes none now. The legacy stream would wait for those that are captured.
+  /// The stream's queue, for more work; null if it accepts none now. The legacy stream would wait for captured streams.
   Queue *findQueue(Queue *stream) {
     if (isGood() && !stream && state.endCaptures())
       status = captureImplicit;
