@@ -1,5 +1,5 @@
-// From entries to one timeline per pipeline stage and purpose: the schedule gives the order of slots, the borders
-// between stages give the messages, buckets give what is gathered and reduced (StageTimeline.cpp).
+// Translates entries to one timeline per pipeline stage and purpose: the schedule gives the order of slots, the borders
+// between stages give the messages, buckets give the gathers and reductions (StageTimeline.cpp).
 #include "StageTimeline.h"
 #include "xlc/Dialect/Graph/Entry.h"
 

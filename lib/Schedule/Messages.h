@@ -1,4 +1,4 @@
-// What passes between the timelines of a step: transfers between stages, and the rendezvous of all ranks.
+// The exchanges between the timelines of a step: transfers between stages, and the rendezvous of all ranks.
 #ifndef XLC_LIB_SCHEDULE_MESSAGES_H
 #define XLC_LIB_SCHEDULE_MESSAGES_H
 
@@ -11,8 +11,8 @@ namespace xlc {
 /// messages in ascending order.
 mlir::LogicalResult verifyMessages(llvm::ArrayRef<sched::TimelineOp> timelines);
 
-/// What each rank meets others for, in the order of its timeline. Ranks of an axis within a stage are interchangeable,
-/// so two of each axis stand for any number: a thousand ranks cost what a few do.
+/// The rendezvous of each rank, in the order of its timeline. Ranks of an axis within a stage are interchangeable, so
+/// two of each axis represent any number: a thousand ranks cost no more than a few.
 std::vector<std::vector<Rendezvous>> findRendezvous(llvm::ArrayRef<sched::TimelineOp> timelines);
 
 } // namespace xlc

@@ -1,5 +1,5 @@
-// Gathers ahead of their use, so that the network works while the ranks compute. Decided here, at compile time, so
-// that the bytes that prefetching holds are part of the plan.
+// Moves gathers ahead of their use, so that the network works while the ranks compute. The decision is made at compile
+// time, so that the memory of prefetched parameters is part of the plan.
 #include "xlc/Schedule/Schedule.h"
 
 namespace xlc {

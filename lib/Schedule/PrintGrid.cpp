@@ -1,4 +1,4 @@
-// --xlc-print-grid: a pipeline schedule as tests and documents show it.
+// --xlc-print-grid: prints a pipeline schedule in the form that tests and documents show.
 #include "xlc/Pipeline/Pipeline.h"
 #include "xlc/Schedule/Schedule.h"
 

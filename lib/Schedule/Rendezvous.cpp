@@ -1,6 +1,6 @@
-// The rendezvous simulator. A collective is done when its whole group is there (NCCL's contract), so
-// a rank that waits holds up all others of its group; whatever order this yields, if no
-// rank can go on before the end, no order could.
+// The rendezvous simulator. A collective completes when its whole group has arrived (NCCL's contract), so a waiting
+// rank blocks all others of its group. The result does not depend on the order of simulation: if no rank can continue
+// before the end, no order could.
 #include "xlc/Schedule/Rendezvous.h"
 
 using namespace xlc;

@@ -1,12 +1,12 @@
-// The naive timeline of a stage: slots in the order of the schedule, messages in their one global order, gathers right
-// before and releases right after their use, reductions right after the last contribution. Right by construction;
-// Schedule makes it better.
+// The naive timeline of a stage: slots in the order of the schedule, messages in their one global order, gathers
+// directly before and releases directly after their use, reductions directly after the last contribution. It is correct
+// by construction; Schedule optimizes it.
 //
 //   stage 3:  all_gather b1, layer 1 F, release b1 | ...
 //             all_gather b1, layer 1 B, release b1, reduce_scatter b1 | ...
 //
-// A message stands where its turn is: after the slots that begin before it is ready. So all stages run projections of
-// one order of slots and messages, and no two ever wait for each other.
+// A message is placed in its turn: after the slots that begin before it is ready. So all stages run projections of one
+// order of slots and messages, and no two ever wait for each other.
 #include "StageTimeline.h"
 #include "xlc/Dialect/Graph/Entry.h"
 #include <map>

@@ -6,7 +6,7 @@
 
 namespace xlc {
 
-/// What the timelines of all stages have in common.
+/// The common properties of the timelines of all stages.
 struct Step {
   mlir::ModuleOp module;
   graph::Entry entry;

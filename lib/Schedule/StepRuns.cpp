@@ -1,4 +1,4 @@
-// What each call of an entry reads and stores, from the names on its arguments and results; which values cross
+// The reads and stores of each call of an entry, from the names on its arguments and results; the values that cross
 // between pipeline stages, and the one order of all messages.
 //
 // Positions count through a micro-batch: forward of chunk 0 to S - 1, then backward of chunk S - 1 to 0. A value moves

@@ -1,5 +1,5 @@
-// An entry, understood once: its calls with what they read and store, where each runs, and which values one
-// pipeline stage sends to another.
+// A parsed entry: its calls with their reads and stores, their stages, and the values that one pipeline stage sends to
+// another.
 #ifndef XLC_LIB_SCHEDULE_STEPRUNS_H
 #define XLC_LIB_SCHEDULE_STEPRUNS_H
 
@@ -26,25 +26,25 @@ struct UnitRun {
 /// The calls in the order of the entry. Backward is B, or I and W apart.
 std::vector<UnitRun> findRuns(graph::Entry entry, bool splitsBackward);
 
-/// The way of a value over one border between chunks: it is sent when slot `kind` of chunk `from` is done.
+/// The transfer of a value over one border between chunks: it is sent when slot `kind` of chunk `from` is done.
 struct Hop {
   mlir::Value value;
   SlotKind kind;
   int64_t from, to;
 };
 
-/// All hops of a micro-batch. A value goes from chunk to chunk next to it, forward with F and back with the backward,
-/// until it is where it is used; a rank that holds it gets it no second time.
+/// All hops of a micro-batch. A value moves between adjacent chunks, forward with F and back with the backward, until
+/// it reaches its use; a rank that has it does not receive it again.
 std::vector<Hop> findHops(llvm::ArrayRef<UnitRun> runs, const PipelineSchedule &schedule, const PipelineShape &shape);
 
-/// A hop of one micro-batch, at its place in the global order of messages.
+/// A hop of one micro-batch, at its position in the global order of messages.
 struct Transfer {
   Hop hop;
   int64_t microBatch, time, number;
 };
 
-/// All transfers of a step, numbered by the time at which they happen in the simulated schedule: once the value is made,
-/// and both ranks are between two slots, so that nobody waits for a rank that is at work.
+/// All transfers of a step, numbered by their time in the simulated schedule: once the value is computed, and both
+/// ranks are between two slots, so that no rank waits for one that is computing.
 std::vector<Transfer> orderTransfers(llvm::ArrayRef<Hop> hops, const PipelineOrder &order, const PipelineTimes &times);
 
 } // namespace xlc

@@ -9,7 +9,7 @@ namespace xlc {
 
 class StoredOutputs {
 public:
-  /// Fails where an output is stored a second time for a micro-batch.
+  /// Fails if an output is stored a second time for a micro-batch.
   llvm::LogicalResult add(sched::StoreOp store) {
     for (mlir::Attribute name : store.getOutputs())
       if (!microBatches[name].insert(store.getMicroBatch()).second)
@@ -18,7 +18,7 @@ public:
     return llvm::success();
   }
 
-  /// Fails where an output that is stored for one micro-batch is not stored for all of them.
+  /// Fails if an output that is stored for one micro-batch is not stored for all of them.
   llvm::LogicalResult verify(sched::TimelineOp timeline) const {
     for (const auto &[name, seen] : microBatches)
       for (int64_t k = 0; k < (int64_t)timeline.getMicroBatches(); ++k)

@@ -1,4 +1,4 @@
-// What a timeline that does not train must leave as it is, so that training goes on as if it had not run.
+// The state that a timeline without training must not change, so that training continues as if it had not run.
 #ifndef XLC_LIB_SCHEDULE_UNCHANGEDSTATE_H
 #define XLC_LIB_SCHEDULE_UNCHANGEDSTATE_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc {
 
-/// No action of the timeline changes what outlives a step.
+/// Verifies that no action of the timeline changes state that outlives a step.
 mlir::LogicalResult verifyUnchangedState(sched::TimelineOp timeline);
 
 } // namespace xlc

@@ -1,4 +1,4 @@
-// The gate of DataParallel and Schedule. It knows the meaning of actions, not how they were inserted: a small
+// The gate of DataParallel and Schedule. It checks the meaning of actions, independently of their insertion: a small
 // state machine per bucket of each stage, both ends of each message, and the rendezvous of all ranks.
 //
 //   parameters   shard --all_gather--> whole --release--> shard        (read only while whole)
@@ -7,8 +7,8 @@
 //                a shard keeps `summed` from earlier micro-batches while the whole is `partial` again
 //                once summed over dp, and then only: over tensor-parallel partial sums, over stages that share it
 //
-// A timeline that does not train leaves nothing behind but its sums, each of all ranks: it has no gradients, and
-// changes neither parameters nor running averages.
+// A timeline without training leaves only its sums, each over all ranks: it has no gradients, and changes neither
+// parameters nor running averages.
 #include "Messages.h"
 #include "StoredOutputs.h"
 #include "UnchangedState.h"

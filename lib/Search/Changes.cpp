@@ -1,5 +1,6 @@
-// "It does not fit; what would?" Each row of a table makes one change to the spec, what it influences is planned
-// again, and the new plan speaks for itself. Changes keep what is learned (the global batch) except where they say so.
+// Proposes changes to a plan that does not fit. Each row of a table makes one change to the spec, the affected phases
+// are planned again, and the new plan gives the figures. Changes preserve the training (the global batch) unless their
+// row states otherwise.
 #include "xlc/Search/Changes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <set>

@@ -1,5 +1,6 @@
-// Smaller chunks cost more additions to the gradients of the head's parameters, so the largest that fit are taken. Nothing is
-// estimated: each is planned, with the answers to what else the spec leaves open.
+// Chooses the chunks of the loss. Smaller chunks need more additions to the gradients of the head's parameters, so the
+// largest that fit are taken. Nothing is estimated: each is planned, with choices for the other options that the spec
+// leaves open.
 #include "xlc/Search/ChooseZero.h"
 #include "xlc/Search/ChunkChoice.h"
 #include <future>

@@ -1,8 +1,8 @@
-// When gradients are reduced and how long parameters stay gathered, where the spec says `auto`.
+// Chooses when gradients are reduced and how long parameters stay gathered, where the spec has `auto`.
 //
-// Both are a price in memory for fewer bytes, and memory is known when the last phase has placed the last buffer.
-// So nothing is estimated: each combination is planned, the one that moves least first, until a plan fits. Traffic
-// needs no memory plan: up to Schedule all are planned, from there on usually one.
+// Both trade memory for fewer bytes of communication, and memory is known only when the last phase has placed the last
+// buffer. So nothing is estimated: each combination is planned, the one that moves least first, until a plan fits.
+// Traffic needs no memory plan: all combinations are planned up to Schedule, and usually one of them further.
 #include "xlc/Search/ChooseZero.h"
 
 using namespace xlc;

@@ -1,5 +1,5 @@
-// See Search.h. Whether a plan fits is mostly known from its bound, and so is which one comes nearest: the candidate
-// with the lowest number is asked until the lowest number is one that a plan was made for.
+// See Search.h. The bound of a plan mostly shows whether it fits, and which one is closest to fitting: the candidate
+// with the lowest number is planned next, until the lowest number is that of a complete plan.
 #include "xlc/Search/Search.h"
 #include "xlc/Search/ChooseZero.h"
 #include "llvm/ADT/STLExtras.h"

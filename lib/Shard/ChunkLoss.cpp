@@ -1,11 +1,13 @@
-// The head's product, its loss and the way back, a chunk of rows after the other, so that the logits of all rows never
-// exist. The rows are cut once, where they enter the product; from there the ops are repeated, with fewer rows each:
+// Computes the head's product, its loss and the backward of both in chunks of rows, so that the logits of all rows
+// never exist at once. The rows are split once, at the operand of the product; from there the ops are repeated, with
+// fewer rows each:
 //
 //     rows i ── contract ── cross_entropy ── cross_entropy_backward ─┬─ contract ──> rows i of dx, a piece of a concat
 //               with w            │                                  └─ contract ──> added to the gradient of w
 //                                 └──> added to the sum and the count
 //
-// All of it runs in backward: a gradient is added where backward adds it, and forward keeps what enters the product.
+// All of it runs in backward: gradients are added where backward adds them, and forward keeps the operand of the
+// product.
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Shard/Shard.h"

@@ -1,4 +1,5 @@
-// Writes the ops of one rank's program: what brings a value from one layout to another, and what depends on the rank.
+// Writes the ops of one rank's program: the conversion of a value from one layout to another, and values that depend on
+// the rank.
 #ifndef XLC_LIB_SHARD_EMIT_H
 #define XLC_LIB_SHARD_EMIT_H
 
@@ -7,21 +8,21 @@
 
 namespace xlc::shard {
 
-/// Builds ops of one unit and role at one place; the local program's counterpart of an op of the global one.
+/// Builds ops of one unit and role at one position: the local program's counterpart of an op of the global one.
 class Emitter : public graph::PartOf {
 public:
   /// New ops get the location, unit and role of `like`.
   Emitter(const mlir::OpBuilder &at, mlir::Operation *like, int64_t tp)
       : PartOf(like, at, graph::Spelling::AsModels), tp(tp) {}
 
-  /// Brings a value of a global type along a path.
+  /// Converts a value of a global type along a path of layouts.
   Value reshard(Value value, mlir::RankedTensorType global, const Step &step);
 
   /// This rank's index in a group.
   Value index(dist::GroupAttr group);
-  /// The first of a rank's `count` places, index * count, as a scalar of int64.
+  /// The first of a rank's `count` positions, index * count, as a scalar of int64.
   Value firstPlace(dist::GroupAttr group, int64_t count);
-  /// The global places of a rank's block of `count` elements: index * count + 0, 1, ...; clamped to `size` - 1.
+  /// The global positions of a rank's block of `count` elements: index * count + 0, 1, ...; clamped to `size` - 1.
   Value places(dist::GroupAttr group, int64_t count, int64_t size);
   Value allReduce(dist::Reduction kind, Value value, dist::GroupAttr group);
 
@@ -32,7 +33,8 @@ private:
   Value gatherBlocks(Value value, mlir::RankedTensorType global, const Step &step);
 };
 
-/// Ids as a rank sees them that owns one block of rows: which lie in its block, and where there (0 for the others).
+/// Ids from the view of a rank that owns one block of rows: which are in its block, and their position there (0 for
+/// others).
 struct LocalIds {
   mlir::Value isHere, places;
 };
@@ -44,7 +46,7 @@ mlir::Value emitLookup(Emitter &emit, graph::GatherOp op, mlir::Value table, mli
 mlir::Value emitScatter(Emitter &emit, graph::ScatterAddOp op, mlir::Value ids, mlir::Value updates,
                         const Layout &rows);
 
-/// What a cross-entropy over split classes leaves for backward, beside its results.
+/// Values of a cross-entropy over split classes that backward needs, in addition to its results.
 struct SplitLoss {
   mlir::Value sum, count, lse;
   mlir::Value maximum, total; ///< of each row: the largest logit, and the sum of exp(logit - largest), f64

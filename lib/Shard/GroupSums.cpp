@@ -1,7 +1,7 @@
 // ((x + a) + b) + c, where a, b and c are products and x is not, becomes ((a + b) + c) + x.
 //
-// Products of split operands are partial sums, which may be added before they are reduced, all in one all_reduce; what
-// they are added to is not partial. Differentiate adds contributions in the order in which it meets them.
+// Products of split operands are partial sums, which may be added before they are reduced, all in one all_reduce; the
+// value that they are added to is not partial. Differentiate adds contributions in the order in which it finds them.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Factors/FactorRules.h"
 #include "xlc/Shard/Shard.h"

@@ -1,10 +1,10 @@
-// Heads of attention are shared out among the tensor-parallel ranks: as many to each, and with them the key-value heads
-// that they read, or, where there are fewer of these than ranks, one of them to each of several ranks.
+// Distributes the heads of attention over the tensor-parallel ranks: equally many to each, together with the key-value
+// heads that they read, or, if there are fewer of these than ranks, one of them to each of several ranks.
 //
 //     heads 8, key-value heads 2, tp = 4:     0 1 | 2 3 | 4 5 | 6 7
 //                                             a   | a   | b   | b
 //
-// Where that does not come out even, ranks would have to gather what others have of every head, in every layer.
+// Without an even distribution, ranks would have to gather the other ranks' parts of every head, in every layer.
 #include "Matrices.h"
 #include "ShardMessages.h"
 #include "xlc/Support/Numbers.h"

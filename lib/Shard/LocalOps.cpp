@@ -1,5 +1,5 @@
-// Ops keep what they are; their types, and attributes that speak of sizes, become local. A few become several ops where
-// a dimension is split that they index.
+// Ops keep their kind; their types, and attributes that depend on sizes, become local. A few become several ops if a
+// dimension that they index is split.
 #include "LocalOps.h"
 #include "RankStates.h"
 #include "mlir/IR/IRMapping.h"

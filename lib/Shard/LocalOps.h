@@ -1,4 +1,4 @@
-// One op of the global program, as one rank does it.
+// One op of the global program in the program of one rank.
 #ifndef XLC_LIB_SHARD_LOCAL_OPS_H
 #define XLC_LIB_SHARD_LOCAL_OPS_H
 
@@ -11,8 +11,8 @@ class LocalOps {
 public:
   LocalOps(mlir::OpBuilder &builder, int64_t tp) : builder(builder), tp(tp) {}
 
-  /// Writes `op` on local operands that lie as `layouts` says; gives its local results. New ops have the unit and the
-  /// role of `like`. Backward of a cross-entropy over split classes comes after its forward.
+  /// Writes `op` on local operands with the layouts `layouts`; returns its local results. New ops have the unit and the
+  /// role of `like`. Backward of a cross-entropy over split classes must follow its forward.
   llvm::SmallVector<mlir::Value> write(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands, const Spread &layouts,
                                        mlir::Operation *like);
 

@@ -1,4 +1,4 @@
-// Finds matrices, the ways to split them, and vocabularies, by what is done with them.
+// Finds matrices, the ways to split them, and vocabularies, by their uses.
 #include "Matrices.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include <numeric>

@@ -1,4 +1,5 @@
-// What tensor parallelism splits: the matrices of repeated units and the heads of their attention, and the vocabulary.
+// The tensors that tensor parallelism splits: the matrices of repeated units, the heads of their attention, and the
+// vocabulary.
 #ifndef XLC_LIB_SHARD_MATRICES_H
 #define XLC_LIB_SHARD_MATRICES_H
 
@@ -24,16 +25,15 @@ struct Instance {
 /// The instances of all repeated classes, in program order.
 std::vector<Instance> findInstances(mlir::func::FuncOp function);
 
-/// Layouts that a matrix could have: each dimension that tp divides, in as many runs as what follows slices it into,
-/// and where what follows is cut into fewer pieces than tp (key-value heads), in as many parts as these allow.
+/// Possible layouts of a matrix: each dimension that tp divides, in the number of runs into which its users slice it,
+/// and, if its users are split into fewer pieces than tp (key-value heads), in as many parts as these allow.
 std::vector<Layout> findCandidates(const Matrix &matrix, int64_t tp);
 
-/// What to tell where the attention of a unit has heads that tp ranks cannot share evenly; none where all can
-/// (Heads.cpp).
+/// A message if the attention of a unit has heads that tp ranks cannot share evenly; none otherwise (Heads.cpp).
 std::optional<Message> findUnsharedHeads(llvm::ArrayRef<Instance> instances, const ShardOptions &options);
 
-/// The numbers of ranks that can share all heads of attention and all matrices: "tp = 2 or 4 would work"; none where
-/// there is no attention (Heads.cpp).
+/// The numbers of ranks that can share all heads of attention and all matrices: "tp = 2 or 4 would work"; none if there
+/// is no attention (Heads.cpp).
 std::optional<std::string> adviseRanks(llvm::ArrayRef<Instance> instances);
 
 /// Tables outside of repeated units whose rows are looked up by ids of a model input, or scored by a cross-entropy, and

@@ -1,5 +1,5 @@
-// Ops whose states the factor table alone does not tell: what is cut moves through reshapes, rows are looked up by
-// indices that differ by rank, and heads lie on ranks in their own ways.
+// Ops whose states do not follow from the factor table alone: splits move through reshapes, rows are looked up by
+// indices that differ by rank, and heads have their own distribution over ranks.
 #include "RankStates.h"
 
 using namespace mlir;

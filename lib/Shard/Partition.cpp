@@ -1,9 +1,9 @@
-// From the global @micro_batch to that of one rank: every op is written with its local shapes, and what brings its
-// operands to the layouts that it needs before it.
+// Rewrites the global @micro_batch to that of one rank: every op is written with its local shapes, after the
+// conversions of its operands to the layouts that it needs.
 //
-// A piece of a value that is whole on every rank and only moves elements (a broadcast bias, a constant), or follows
-// element by element from places, constants and inputs (a mask that is drawn), is made as a piece from the start,
-// instead of made whole and cut; what nobody needs any more goes.
+// Some values are whole on every rank and only move elements (a broadcast bias, a constant), or are element-wise
+// functions of positions, constants and inputs (a mask that is drawn). A piece of such a value is computed directly,
+// instead of slicing the whole. Ops without users are erased.
 #include "LocalOps.h"
 #include "Search.h"
 #include "xlc/Dialect/Graph/Signature.h"

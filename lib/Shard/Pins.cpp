@@ -1,5 +1,5 @@
-// Reads `layout:` against the parameters that there are. Every pin is checked by itself: its pattern, its dimension,
-// and whether it decides anything.
+// Reads `layout:` for the parameters of the model. Every pin is checked by itself: its pattern, its dimension, and
+// whether it has an effect.
 #include "Pins.h"
 #include "Matrices.h"
 #include "ShardMessages.h"

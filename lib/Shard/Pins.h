@@ -1,4 +1,4 @@
-// Layouts that the user gives: which dimension of a parameter is split, whatever the search would choose.
+// Layouts that the user specifies: the dimension of a parameter to split, in place of the search's choice.
 #ifndef XLC_LIB_SHARD_PINS_H
 #define XLC_LIB_SHARD_PINS_H
 
@@ -7,10 +7,10 @@
 
 namespace xlc::shard {
 
-/// The pin of each parameter that has one: the last that matches it.
+/// The pin of each parameter that has one: the last pin that matches it.
 using Pins = llvm::MapVector<mlir::Value, const LayoutPin *>;
 
-/// Fills in `pins`. A pin that cannot be, or that later ones leave without effect, is an error; false if there was
+/// Fills in `pins`. An impossible pin, or one that later pins leave without effect, is an error; false if there was
 /// any.
 bool findPins(mlir::func::FuncOp function, const ShardOptions &options, Pins &pins, Diagnostics &diagnostics);
 

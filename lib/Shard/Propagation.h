@@ -1,9 +1,9 @@
-// Given the layouts of the parameters and of the stream, the layout of every other value.
+// Computes the layout of every other value, given the layouts of the parameters and of the stream.
 //
-// Ops are visited in program order. Each takes the strategy, nothing split or one factor, for which its operands
-// and its result move the fewest bytes. Sums stay partial while they are only added to other partial sums; the first op
-// that needs more has them reduced, where they were made, to the stream's layout if they belong to it. What is gathered
-// is gathered once for all that need it in one unit, forward or backward.
+// Ops are visited in program order. Each takes the strategy, nothing split or one factor, for which its operands and
+// its result move the fewest bytes. Sums stay partial while they are only added to other partial sums. The first op
+// that needs more causes their reduction, at their definition, to the stream's layout if they belong to it. A gathered
+// value is gathered once for all its users in one unit, forward or backward.
 #ifndef XLC_LIB_SHARD_PROPAGATION_H
 #define XLC_LIB_SHARD_PROPAGATION_H
 
@@ -13,31 +13,31 @@
 
 namespace xlc::shard {
 
-/// The parameter that a value is, but for movement of its elements; null where it is none.
+/// The parameter of which a value is a rearrangement; null if there is none.
 mlir::Value findParameter(mlir::Value value);
 
-/// What a propagation works on.
+/// The input of a propagation.
 struct Problem {
   mlir::func::FuncOp function;
   int64_t tp = 1;
   Stream stream;
   llvm::DenseMap<mlir::Value, Layout> parameters; ///< those that are split
-  /// Values that other units use: they are never partial, and in the stream's layout if they belong to it.
+  /// Values that other units use: they are never partial, and have the stream's layout if they belong to it.
   llvm::DenseSet<mlir::Value> crossing;
-  /// Values that are, or are moved to become, the contribution to a parameter's gradient: how they lie if it is
-  /// split as `parameters` says.
+  /// Values that are, or are rearranged to become, the contribution to a parameter's gradient, with that parameter:
+  /// their layout follows if it is split as in `parameters`.
   llvm::DenseMap<mlir::Value, mlir::Value> gradientOf;
-  /// Ops of which every rank does all.
+  /// Ops that every rank computes completely.
   llvm::DenseSet<mlir::Operation *> whole;
 
   Problem(mlir::func::FuncOp function, int64_t tp, Stream stream);
 };
 
-/// Which pass of which unit an op belongs to: what is gathered for one is not there for another.
+/// The pass and unit of an op: a value gathered for one section is not available to another.
 using Section = std::pair<mlir::Attribute, bool>;
 Section sectionOf(mlir::Operation *op);
 
-/// What an op does: operands come as `from`, and are brought to `operands`; `results` follow.
+/// The strategy of an op: operands arrive as `from`, and are converted to `operands`; `results` follow.
 struct Decision {
   llvm::SmallVector<Layout, 6> from, operands, results;
 };
@@ -53,15 +53,15 @@ class Propagation {
 public:
   explicit Propagation(const Problem &problem) : problem(problem) {}
 
-  /// Visits ops in order; false where a split parameter would have to be gathered.
+  /// Visits ops in order; false if a split parameter would have to be gathered.
   bool run(llvm::ArrayRef<mlir::Operation *> ops);
 
   Cost cost;
   mlir::Operation *stuck = nullptr; ///< the op that needs a split parameter whole
   llvm::DenseMap<mlir::Operation *, Decision> decisions;
-  /// Partial sums, and values that cross units, that are brought to another layout where they are made.
+  /// Partial sums, and values that cross units, that are converted to another layout at their definition.
   llvm::DenseMap<mlir::Value, Layout> settled;
-  /// How a value lies, once settled.
+  /// The final layout of a value.
   Layout layoutOf(mlir::Value value) const;
 
 private:

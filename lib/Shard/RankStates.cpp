@@ -1,4 +1,4 @@
-// What the factor table makes of the states of an op's operands.
+// Computes an op's result states from its operands' states by the factor table.
 #include "RankStates.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-// What a value of one rank's program is on the ranks, as told from the program alone.
+// The state of a value of one rank's program across the ranks, derived from the program alone.
 #ifndef XLC_LIB_SHARD_RANK_STATES_H
 #define XLC_LIB_SHARD_RANK_STATES_H
 
@@ -31,15 +31,17 @@ struct State {
   bool operator==(const State &other) const = default;
 };
 
-/// Of a state: equal along all dimensions, as a constant is.
+/// The value of `uniform` for a state that is equal along all dimensions, as a constant is.
 inline constexpr uint64_t kAllDimensions = ~uint64_t(0);
 
-/// What local shapes alone do not tell. On a reshape of a piece, where a rank has single elements of a dimension: the
-/// dimension of its result that is cut, and into how many runs. On what repeats the same along a dimension of which each
-/// rank has a piece (a constant, an iota along another dimension, a broadcast): the same, and into how many pieces.
+/// Information that local shapes alone do not give. On a reshape of a piece in which a rank has single elements of a
+/// dimension: the split dimension of its result, and the number of runs. On an op that repeats along a dimension of
+/// which each rank has a piece (a constant, an iota along another dimension, a broadcast): the same, and the number of
+/// pieces.
 inline constexpr llvm::StringLiteral kCut = "dist.cut";
 
-/// Writes `kCut` on the reshape of a piece whose result lies as `layout` says, where the shape tells another cut.
+/// Writes `kCut` on the reshape of a piece whose result has the layout `layout`, if the shape alone implies another
+/// split.
 void nameCut(graph::ReshapeOp reshape, const Layout &layout);
 
 /// Elements above the cut of a split in the flat tensor.
@@ -52,7 +54,7 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
 }
 
-/// The states of values, and what the factor table makes of those of an op's operands.
+/// The states of values, and the states of an op's results by the factor table.
 class RankStates {
 public:
   explicit RankStates(int64_t tp) : tp(tp) {}
@@ -61,7 +63,7 @@ protected:
   using States = llvm::SmallVectorImpl<State>;
 
   const State &of(mlir::Value value) { return states[value]; }
-  /// Fails with a gate's message where the op must not be given what it is given.
+  /// Fails with a gate's message if the op does not allow its operands' states.
   llvm::LogicalResult inferByFactors(mlir::Operation *op, States &results);
   llvm::LogicalResult refusePartial(mlir::Operation *op);
 
@@ -74,7 +76,7 @@ protected:
   llvm::LogicalResult inferOp(graph::AttentionOp op, States &results);
   llvm::LogicalResult inferOp(graph::AttentionBackwardOp op, States &results);
 
-  /// Whether the group is that of the `parts` pieces, of which the ranks hold `within` together.
+  /// Whether the group is that of the `parts` pieces, each of which `within` ranks share.
   bool isPartsGroup(dist::GroupAttr group, int64_t parts, int64_t within = 1);
 
   int64_t tp;
@@ -92,8 +94,8 @@ private:
   std::optional<bool> isLinear(mlir::Operation *op);
 };
 
-/// What the gate of Shard refuses in one rank's function: the first op, or the function itself; null where it accepts
-/// it. Nothing is reported.
+/// The op that the gate of Shard rejects in one rank's function: the first op, or the function itself; null if it
+/// accepts the function. Nothing is reported.
 mlir::Operation *findRefused(mlir::func::FuncOp function, int64_t tp);
 
 } // namespace xlc::shard

@@ -1,6 +1,6 @@
-// Finds the layouts of parameters. What tensor parallelism means, so that no names are needed: every weight matrix of
-// a repeated unit is split over tp and never gathered, and the batch is not split; among these layouts the one that
-// moves the fewest bytes, forward and backward, then the one that takes the least memory.
+// Finds the layouts of parameters, without using names. Tensor parallelism splits every weight matrix of a repeated
+// unit over tp and never gathers it, and does not split the batch. Among these layouts the search takes the one that
+// moves the fewest bytes, forward and backward, then the one that needs the least memory.
 #ifndef XLC_LIB_SHARD_SEARCH_H
 #define XLC_LIB_SHARD_SEARCH_H
 
@@ -10,10 +10,10 @@
 
 namespace xlc::shard {
 
-/// Fills in `problem.parameters`. What cannot be split is an error; false if there was any.
+/// Fills in `problem.parameters`. A parameter that cannot be split is an error; false if there was any.
 bool findLayouts(Problem &problem, const ShardOptions &options, Diagnostics &diagnostics);
 
-/// The function of one rank, in no module, and the op of the problem's function that each of its ops was written for.
+/// The function of one rank, outside of a module, and for each of its ops the original op of the problem's function.
 struct LocalProgram {
   mlir::OwningOpRef<mlir::func::FuncOp> function;
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> origins;

@@ -1,4 +1,4 @@
-// What Shard tells the user: at a key or a pin of the spec, about a node of the model.
+// The messages of Shard to the user: at a key or a pin of the spec, about a node of the model.
 #ifndef XLC_LIB_SHARD_SHARDMESSAGES_H
 #define XLC_LIB_SHARD_SHARDMESSAGES_H
 
@@ -16,7 +16,7 @@ Message makeMessage(const ShardOptions &options, std::string text, const LayoutP
 /// Adds a note at the place of the message.
 void addNote(Message &message, std::string text);
 
-/// Says that the message is about `op`; in the model's file `about` introduces its node: "it is needed by node".
+/// Adds `op` as the subject of the message; in the model's file `about` introduces its node: "it is needed by node".
 void addNode(Message &message, const ShardOptions &options, mlir::Operation *op, llvm::StringRef about);
 
 } // namespace xlc::shard

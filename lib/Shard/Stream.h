@@ -1,11 +1,12 @@
-// The residual stream: the activations between repeated units, and what one reaches from them through ops that keep
+// The residual stream: the activations between repeated units, and all values reachable from them through ops that keep
 // their shape. All of it has one layout: whole on every rank or, with sequence parallelism, split over the sequence.
 //
 //     unit 0 ──► add ──► norm ─► y      y is read by products, which end the stream; what they give comes
 //                 ▲                      back to it in an add
 //     product ────┘
 //
-// The gradients of the stream have its layout. The sequence is the query dimension of attention, followed along.
+// The gradients of the stream have its layout. The sequence is the query dimension of attention, tracked along the
+// stream.
 #ifndef XLC_LIB_SHARD_STREAM_H
 #define XLC_LIB_SHARD_STREAM_H
 
@@ -18,7 +19,7 @@ namespace xlc::shard {
 /// The classes of units that have more than one instance.
 llvm::DenseSet<mlir::StringAttr> findRepeatedClasses(mlir::func::FuncOp function);
 
-/// Where sequence parallelism is impossible, why.
+/// The reason why sequence parallelism is impossible, if it is.
 struct SequenceFinding {
   bool hasSequence = false;      ///< some stream has a sequence dimension
   int64_t indivisible = 0;       ///< the size of a sequence that tp does not divide; 0: none
@@ -34,7 +35,7 @@ struct Stream {
   void replicate();
 };
 
-/// Finds the stream, split over the sequence where it has one; what has none is replicated.
+/// Finds the stream, split over the sequence if it has one, otherwise replicated.
 Stream findStream(mlir::func::FuncOp function, int64_t tp);
 
 } // namespace xlc::shard

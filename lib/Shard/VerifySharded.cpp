@@ -1,15 +1,15 @@
-// The gate of Shard: tells from one rank's program alone what every value is on the ranks, and refuses what sums or
-// mixes what it must not.
+// The gate of Shard: derives the state of every value across the ranks from one rank's program alone, and rejects
+// invalid sums and mixtures of states.
 //
 // A value is the same on all ranks, a piece of a tensor, terms of a sum (partial), a rank's own maximum, or an index
-// that differs by rank. Partial values may be added to partial values and go through linear ops; anything else is the
+// that differs by rank. Partial values may be added to partial values and pass through linear ops; any other use is a
 // bug that other systems shipped: a norm's gradient never reduced, a bias added on every rank, a residual counted
-// twice. Where a piece is cut is a dimension and its number of runs; through reshapes it is followed by how many
-// elements stand above the cut in the flat local tensor.
+// twice. The split of a piece is a dimension and its number of runs; through reshapes it is tracked by the number of
+// elements above the cut in the flat local tensor.
 //
-// It reads @micro_batch while that is there, then the timelines that DataParallel makes of it: so it follows every pass
-// from Shard to Schedule. A function that is entered again with the same states is not read again. In a timeline, which
-// repeats its runs micro-batch by micro-batch, states are numbered, so that to say "the same" is cheap.
+// It reads @micro_batch while that exists, then the timelines that DataParallel creates from it: so it runs after every
+// pass from Shard to Schedule. A function that is entered again with the same states is not read again. In a timeline,
+// which repeats its runs micro-batch by micro-batch, states are numbered, so that a comparison is cheap.
 #include "RankStates.h"
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Dialect/Sched/Sched.h"

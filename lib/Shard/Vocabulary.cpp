@@ -1,7 +1,7 @@
-// Tables whose rows are split over ranks: lookups by mask, and a cross-entropy that never has all logits in one place.
+// Tables whose rows are split over ranks: lookups by mask, and a cross-entropy whose logits are never gathered.
 //
-// Rank i owns the rows [i * block, (i + 1) * block); the last ranks may own fewer. An id is looked up by its owner,
-// others give zero, and the sum over the ranks is the row. Of the logits a rank has the columns of its rows:
+// Rank i owns the rows [i * block, (i + 1) * block); the last ranks may own fewer. An id is looked up by its owner, the
+// other ranks contribute zero, and the sum over the ranks is the row. A rank has the columns of its rows of the logits:
 //
 //     maximum   = all_reduce max of each row's largest
 //     total     = all_reduce sum of exp(logit - maximum), f64

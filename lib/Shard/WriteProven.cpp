@@ -1,10 +1,10 @@
-// The last word of Shard: a program that its gate accepts, with more messages if need be.
+// The last step of Shard: writes a program that its gate accepts, with more messages if necessary.
 //
-// The search tells from the factor table what pieces an op may be given; the gate tells it again, from one rank's
-// program alone, and knows less: where it cannot prove that pieces belong together, the op must not be given pieces.
-// Every rank then does all of the op, and of its counterparts in the other units of the class, and all is decided anew.
-// What asks for a parameter whole has it whole on every rank. Each round leaves fewer ops and parameters to split, and a
-// program without any is accepted.
+// The search derives from the factor table which pieces an op accepts. The gate derives it again, from one rank's
+// program alone, with less information: if it cannot prove that pieces belong together, the op must not be given
+// pieces. Every rank then computes all of the op, and of its counterparts in the other units of the class, and all
+// layouts are chosen again. A parameter that is needed whole is whole on every rank. Each round leaves fewer ops and
+// parameters to split, and a program without any is accepted.
 #include "Pins.h"
 #include "RankStates.h"
 #include "Search.h"
