@@ -1,6 +1,6 @@
-// Which consecutive units make a chunk, and on which pp rank the chunk lies. Where the user gives no cuts, they are
-// placed so that the slowest chunk is as fast as possible, embedding and head included; among such cuts, so that the
-// largest memory is smallest. With several chunks per rank, the slowest rank counts first.
+// Assigns consecutive units to chunks, and chunks to pp ranks. If the user specifies no cuts, they are chosen so that
+// the slowest chunk is as fast as possible, embedding and head included; among such cuts, so that the largest memory is
+// smallest. With several chunks per rank, the slowest rank has priority.
 //
 //     embed  layer 0  layer 1 | layer 2  layer 3  layer 4 | layer 5  layer 6 | layer 7  head
 //     chunk 0                   chunk 1                     chunk 2            chunk 3

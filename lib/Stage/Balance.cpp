@@ -1,5 +1,5 @@
-// The best cuts of n units into k stages, by dynamic programming over (stages made, units used): once for time, and
-// once more for memory among the cuts that are as fast.
+// The best cuts of n units into k stages, by dynamic programming over (stages, units used): once for time, and once
+// more for memory among the cuts that are equally fast.
 #include "xlc/Stage/Balance.h"
 
 #include <limits>

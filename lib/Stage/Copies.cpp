@@ -1,4 +1,4 @@
-// See Copies.h. A copy stands before its first reader. What it is made of is copied with it, as far as the rule says so.
+// See Copies.h. A copy precedes its first reader. Its operands are copied with it, as far as the rule allows.
 #include "Copies.h"
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Stage/Stage.h"

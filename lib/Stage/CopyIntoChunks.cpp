@@ -1,5 +1,5 @@
-// What each pipeline chunk can make for itself is not sent to it: a mask costs a loop on every rank, and no message.
-// Backward has copies already (RematerializeCheapOps).
+// Copies values that each pipeline chunk can compute itself, so that they are not sent: a mask costs a loop on every
+// rank, and no message. Backward already has copies (RematerializeCheapOps).
 #include "Copies.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Stage/Stage.h"

@@ -1,5 +1,5 @@
-// The user's cuts, found in the model. It is done before Differentiate, while the ops still are what the file's nodes
-// became: a cut inside a unit makes two units of it, and backward follows.
+// Finds the user's cuts in the model. This precedes Differentiate, while the ops still correspond to the file's nodes:
+// a cut inside a unit makes two units of it, and backward follows.
 //
 //     layer 1: ln qkv attention | proj add ln mlp add        cut after attention: layer_a 1, layer_b 1
 #include "xlc/Dialect/Graph/Entry.h"

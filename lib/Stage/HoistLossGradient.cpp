@@ -1,5 +1,6 @@
-// The gradient of the loss with respect to what the last product made needs nothing of backward: it runs in forward, in the
-// kernel that reads the rows for the loss, and what is kept for backward is the gradient in the place of the logits.
+// The gradient of the loss with respect to the result of the last product needs nothing of backward: it runs in
+// forward, in the kernel that reads the rows for the loss, and the gradient is kept for backward in place of the
+// logits.
 //
 //     F   %logits   %sum, %lse = cross_entropy %logits              F   %logits   %sum, %lse   %d = cross_entropy_backward
 //     I   %d = cross_entropy_backward %logits, %lse, %seed    =>    I   contract %d ...

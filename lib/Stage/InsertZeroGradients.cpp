@@ -1,6 +1,6 @@
-// A parameter that several pipeline stages hold is updated on all of them by one sum: every stage brings its
-// contribution. A stage may have none. It compares with the parameter, which has no gradient; or it reads a copy of
-// something made of the parameter, whose gradient another unit finishes. Such a stage contributes zero.
+// A parameter that several pipeline stages hold is updated on all of them by one sum, to which every stage contributes.
+// A stage may have no contribution: it compares with the parameter, which has no gradient; or it reads a copy of a
+// value computed from the parameter, whose gradient another unit completes. Such a stage contributes zero.
 //
 //     stage 0   %y = add %x, %w                 dw = ...
 //     stage 1   %m = compare lt %z, %w          dw = 0

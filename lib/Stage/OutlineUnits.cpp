@@ -1,11 +1,11 @@
-// From one long function to unit functions and calls on them.
+// Splits one long function into unit functions and calls on them.
 //
 //   @micro_batch:   embed_F  layer_F  layer_F  head_F | head_B  layer_B  layer_B  embed_B
 //   @evaluate:      embed_E  layer_E  layer_E  head_E
 //
-// A section is what one unit does in one pass. Sections are cut out in the order of their first op, but after those
-// that they need: where the user cuts a unit in the middle, contributions to one gradient may be added up before all
-// have their turn. Where backward is split, a unit's section I comes before its W, whichever op stands first.
+// A section is the part of one unit in one pass. Sections are cut out in the order of their first op, but after those
+// that they depend on: if the user cuts a unit in the middle, contributions to one gradient may be added up before all
+// are reached. If backward is split, a unit's section I precedes its W, whichever op comes first.
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Stage/Stage.h"

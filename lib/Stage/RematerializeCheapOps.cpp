@@ -1,5 +1,5 @@
-// What forward may forget: backward's uses of constants and views, and of what follows element by element from the
-// model's inputs, get copies of their own. AssignStages comes after, and counts the residuals that remain.
+// Reduces the residuals of forward: backward's uses of constants and views, and of element-wise functions of the
+// model's inputs, get copies of their own. AssignStages follows, and counts the residuals that remain.
 #include "Copies.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Stage/Stage.h"

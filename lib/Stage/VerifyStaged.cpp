@@ -1,4 +1,4 @@
-// The gate of Stage: @micro_batch is calls on unit functions, sites and a return; no unit runs a pass twice.
+// The gate of Stage: @micro_batch consists of calls on unit functions, sites and a return; no unit runs a pass twice.
 #include "xlc/Dialect/Graph/Entry.h"
 #include "xlc/Stage/Stage.h"
 

@@ -1,5 +1,5 @@
-// See FreedMemory.h. `xlc` has gperftools' malloc, which keeps what is freed by itself; what is linked without it, GNU's. Other C
-// libraries do as they do.
+// See FreedMemory.h. `xlc` uses gperftools' malloc, which keeps freed memory itself; code that is linked without it
+// uses GNU's. Other C libraries keep their own behaviour.
 #include "xlc/Support/FreedMemory.h"
 #include <gperftools/malloc_extension_c.h>
 #include <limits>

@@ -1,4 +1,4 @@
-// See InputFile.h. Opened first and looked at then, so that nobody can change what the name means in between.
+// See InputFile.h. A file is opened before it is examined, so that its name cannot be redirected in between.
 #include "xlc/Support/InputFile.h"
 
 #include <fcntl.h>

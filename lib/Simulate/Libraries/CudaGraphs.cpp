@@ -1,5 +1,5 @@
-// libcuda.so.1 of the simulated device: captures of streams and graphs, by the real names. Captures are of the mode in which the
-// thread that begins them alone may not call what has no place in them.
+// libcuda.so.1 of the simulated device: captures of streams and graphs, under the real names. Captures use the mode in
+// which only the thread that begins them must not call functions that are forbidden in a capture.
 #include "CudaContext.h"
 
 #include <utility>

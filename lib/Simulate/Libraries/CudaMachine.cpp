@@ -1,13 +1,13 @@
-// libcuda.so.1 of the simulated device: the machine and its memory, by the real names, refusing what the real ones refuse.
-// Devices are of compute capability 8.0.
+// libcuda.so.1 of the simulated device: the machine and its memory, under the real names, with the errors of the real
+// functions. Devices have compute capability 8.0.
 //
 //     XLC_SIMULATE_DEVICES      how many (1)
 //     XLC_SIMULATE_MEMORY       bytes of each (8 GiB)
 //     XLC_SIMULATE_CAPABILITY   75: of another chip
 //     XLC_SIMULATE_DRIVER       11080: another version of the driver
 //
-// Drivers since 12.3 know that devices have handles of a fabric, which this process may not have, as on a machine without the
-// service that makes one.
+// Drivers since 12.3 report that devices have fabric handles, which this process is not permitted to use, as on a
+// machine without the service that creates them.
 #include "CudaContext.h"
 
 #include "Cuda/Driver.h"

@@ -1,4 +1,4 @@
-// libcuda.so.1 of the simulated device: what goes into streams, by the real names.
+// libcuda.so.1 of the simulated device: functions that enqueue work into streams, under the real names.
 #include "CudaContext.h"
 
 #include <cstring>

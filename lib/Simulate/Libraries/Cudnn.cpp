@@ -1,5 +1,5 @@
-// libcudnn.so.9 of the simulated devices, by the real names: descriptors are what was set of them, an engine does any graph of the
-// operations that CudnnOperations.h knows, and a plan that is executed is one piece of work.
+// libcudnn.so.9 of the simulated devices, under the real names: descriptors store the attributes that were set, an
+// engine supports any graph of the operations in CudnnOperations.h, and the execution of a plan is one piece of work.
 #include "CudnnOperations.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Graphs of the simulated cuDNN: tensors, and operations that run one after the other, each over whole tensors in float32. A
-// value that has another type is rounded to it.
+// Graphs of the simulated cuDNN: tensors, and operations that run one after the other, each over whole tensors in
+// float32. Values of other types are rounded to their type.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_CUDNNOPERATIONS_H
 #define XLC_LIB_SIMULATE_LIBRARIES_CUDNNOPERATIONS_H
 
@@ -25,10 +25,10 @@ struct Tensor {
   bool isVirtual, isByValue;
 
   uint64_t bytes() const; ///< of an element
-  /// Elements from the first to the last.
+  /// The number of elements from the first to the last.
   int64_t extent() const;
   int64_t offset(const std::array<int64_t, 4> &index) const;
-  /// Of a tensor in memory: its runs of elements that lie beside each other.
+  /// The contiguous runs of elements of a tensor in memory.
   std::vector<Span> spans(const char *begin) const;
 };
 
@@ -48,7 +48,7 @@ struct Operation {
 /// Addresses by id; those of numbers are the host's.
 using Places = std::map<int64_t, char *>;
 
-/// What is wrong with the graph; empty: nothing. Virtual values are written once, before they are read.
+/// Returns the error in the graph, or an empty string. Virtual values are written once, before they are read.
 std::string check(const std::vector<Operation> &operations);
 void run(const std::vector<Operation> &operations, const Places &places);
 

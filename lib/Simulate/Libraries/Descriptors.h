@@ -1,4 +1,4 @@
-// The handles and descriptors of a simulated cuBLASLt: attributes by number, of the sizes that the real library takes.
+// The handles and descriptors of a simulated cuBLASLt: attributes by number, with the sizes of the real library.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_DESCRIPTORS_H
 #define XLC_LIB_SIMULATE_LIBRARIES_DESCRIPTORS_H
 
@@ -17,26 +17,27 @@ struct Attribute {
   size_t bytes;
   uint64_t initial;
 };
-/// What version 13.1 of the real library takes, asked attribute by attribute and size by size; versions 12 have the same.
+/// The attributes that version 13.1 of the real library accepts, tested by attribute and size; versions 12 have the
+/// same.
 const std::vector<Attribute> &attributesOf(Kind kind);
 
-/// What a descriptor holds, by the number of the attribute.
+/// The content of a descriptor, by the number of the attribute.
 using Attributes = std::map<int, uint64_t>;
 
-/// Makes one with the initial values. As the real library, refuses nothing but a null address.
+/// Creates a descriptor with the initial values. Like the real library, rejects nothing but a null address.
 runtime::cublaslt::Status make(Kind kind, void **to);
 
-/// The attributes of one that lives; ends the process where it is another kind, or was destroyed.
+/// The attributes of a live descriptor; ends the process if it is of another kind, or was destroyed.
 Attributes &get(Kind kind, void *address, const char *function);
 
-/// Refuses null, numbers that there are not, and another size than the attribute's.
+/// Rejects null, unknown numbers, and sizes other than the attribute's.
 runtime::cublaslt::Status set(Kind kind, void *address, int number, const void *value, size_t bytes,
                               const char *function);
 
-/// As the real library, of null it is a success.
+/// Like the real library, succeeds for null.
 runtime::cublaslt::Status destroy(Kind kind, void *address, const char *function);
 
-/// Those that live.
+/// The number of live descriptors.
 size_t countObjects();
 
 } // namespace xlc::simulate

@@ -1,8 +1,8 @@
-// The simulated devices behind the simulated libraries. It is part of libcuda.so.1; the others (libcublasLt) are linked with
-// that and put their work into its queues. An address of the device is an address of this process.
+// The simulated devices behind the simulated libraries. They are part of libcuda.so.1; the others (libcublasLt) are
+// linked with that and put their work into its queues. An address of the device is an address of this process.
 //
-// What goes wrong in the use of the device (a race, bytes that nobody wrote, a call that the real library refuses to define)
-// ends the process with exit 70 and one line that begins with "simulated device: ".
+// An incorrect use of the device (a race, a read of unwritten bytes, a call whose result the real library leaves
+// undefined) ends the process with exit 70 and one line that begins with "simulated device: ".
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_DEVICE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_DEVICE_H
 
@@ -26,17 +26,18 @@ struct Span {
 /// When a host that waits has asked for others. All processes of a machine have the same clock.
 using TimePoint = std::chrono::steady_clock::time_point;
 
-/// What work waits for beside those before it in its queue: other ranks, whose work is in other queues or processes.
+/// The condition of work beside its predecessors in its queue: other ranks, whose work is in other queues or processes.
 class Meeting {
 public:
   virtual ~Meeting() = default;
   virtual bool isOver() = 0;
-  /// A host waits for it, or for what comes after it: those who have not come are to go on. Ends the process where they do not,
-  /// however long one waits.
+  /// A host waits for it, or for later work: the missing ranks must proceed. Ends the process if they do not, however
+  /// long it waits.
   virtual void ask(TimePoint when) = 0;
 };
 
-/// What a queue runs some time after the call that asked for it. Once it has run, bytes that it wrote count as written.
+/// Work that a queue runs some time after the call that requested it. Once it has run, the bytes that it wrote count as
+/// written.
 struct Work {
   std::string name; ///< for messages: "cublasLtMatmul 128 x 64 x 32"
   std::vector<Span> reads, writes;
@@ -47,31 +48,32 @@ struct Work {
 /// Appends to the queue of `stream`, a CUstream; null is the default stream.
 XLC_SIMULATED void enqueue(void *stream, Work work);
 
-/// What a stream is given, made when it comes into the queue: of a stream that is captured, at each launch of its graph.
+/// The work of a stream, created when it enters the queue: for a captured stream, at each launch of its graph.
 using MakeWork = std::function<std::vector<Work>()>;
 XLC_SIMULATED void enqueueMade(void *stream, MakeWork make);
 
-/// A thread of this process looks, many times in a millisecond, when others asked last for its devices, which then go on by themselves.
+/// A thread of this process polls, many times in a millisecond, for the last request of others to its devices, which
+/// then proceed without the host.
 XLC_SIMULATED void goOnWhere(std::function<TimePoint()> lastAsked);
 
-/// What another library has in the context of the thread's device, until it is given back: a context that goes before is an error.
-/// `what`: in the plural, for the message.
+/// The resources of another library in the context of the thread's device, until they are released: destroying the
+/// context earlier is an error. `what`: in the plural, for the message.
 XLC_SIMULATED std::shared_ptr<void> holdContext(const char *what);
 
-/// Memory of the thread's device that another library lets others map, until it is given back: memory that is unmapped before is an
-/// error. Null where nobody else can map it, or not all is mapped.
+/// Memory of the thread's device that another library lets others map, until it is released: unmapping it earlier is an
+/// error. Null if nobody else can map it, or not all of it is mapped.
 XLC_SIMULATED std::shared_ptr<void> holdMemory(const void *begin, uint64_t bytes);
 
-/// The number of the device whose context the thread works in.
+/// The number of the device in whose context the thread works.
 XLC_SIMULATED int deviceOfThread();
-/// Whether all comes as late as it may (XLC_SIMULATE_ORDER).
+/// Whether all work runs as late as possible (XLC_SIMULATE_ORDER).
 XLC_SIMULATED bool comesLate();
 
-/// How long one may wait for others, in seconds: XLC_SIMULATE_PATIENCE (60).
+/// The time limit of a wait for others, in seconds: XLC_SIMULATE_PATIENCE (60).
 XLC_SIMULATED double patience();
 
-/// Whether this call of a library is one that is to fail (XLC_SIMULATE_FAIL). Every function asks at its begin, and then returns
-/// an error.
+/// Whether this call of a library must fail (XLC_SIMULATE_FAIL). Every function calls this first, and returns an error
+/// if so.
 XLC_SIMULATED bool isToFail(const char *function);
 
 /// Ends the process: the program used the device wrongly.

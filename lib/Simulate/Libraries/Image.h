@@ -1,5 +1,5 @@
-// The kernels of a program as they run here: a shared library made beside it, which belongs to one PTX text. What the PTX
-// says of each kernel (parameters, threads) is checked against its launches.
+// The kernels of a program in the form that runs here: a shared library created together with it, which belongs to one
+// PTX text. The declarations of each kernel in the PTX (parameters, threads) are checked against its launches.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_IMAGE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_IMAGE_H
 
@@ -27,17 +27,17 @@ std::map<std::string, SimulatedKernel> readEntries(std::string_view ptx);
 
 class Image {
 public:
-  /// Opens what XLC_SIMULATE_IMAGE names; ends the process where that is not the image of this text.
+  /// Opens the file of XLC_SIMULATE_IMAGE; ends the process if that is not the image of this text.
   explicit Image(const char *ptx);
-  /// Of another chip: it has no kernels.
+  /// An image for another chip: it has no kernels.
   Image() = default;
   ~Image();
   Image(const Image &) = delete;
 
   bool isForThisChip() const { return library != nullptr; }
-  /// What kernels may read beside the device's memory.
+  /// The memory other than the device's that kernels may read.
   const std::vector<Operand> &constants() const { return ownConstants; }
-  /// Null: it has none of that name.
+  /// Null if there is no kernel of that name.
   SimulatedKernel *find(const std::string &name);
 
 private:

@@ -1,10 +1,11 @@
-// A libcuda.so.1 between a program and the real driver: each kernel that the program launches runs on the GPU and, from the same
-// memory and the same LLVM IR, as XLC_SIMULATE_IMAGE has it on this processor; then all memory that the program has mapped is
-// compared, bit by bit. The program goes on with the GPU's. When the process ends, XLC_LOCKSTEP_REPORT gets a line of JSON for each
-// kernel: how often it was launched, in how many launches a word differed, and the first of these words.
+// A libcuda.so.1 between a program and the real driver. Each kernel that the program launches runs on the GPU and, with
+// the same memory and the same LLVM IR, in the form of XLC_SIMULATE_IMAGE on this processor; then all memory that the
+// program has mapped is compared, bit by bit. The program continues with the GPU's results. When the process ends,
+// XLC_LOCKSTEP_REPORT receives a line of JSON for each kernel: the number of launches, the number of launches in which
+// a word differed, and the first of these words.
 //
-// What is not defined here is the real driver's: dlsym finds it in the libraries that this one needs. For programs of one
-// rank, whose work is on one stream.
+// Functions that are not defined here are the real driver's: dlsym finds them in the libraries that this one needs. It
+// supports programs of one rank whose work is on one stream.
 #include "Device.h"
 #include "Image.h"
 

@@ -1,5 +1,4 @@
-// What the simulated devices of a process have in common: in which order work is done, which calls fail, what was
-// asked for.
+// State that the simulated devices of a process share: the order of work, the calls that fail, the counts of requests.
 //
 //     XLC_SIMULATE_ORDER   early: as soon as it can; late: when the host waits for it; random[:SEED] (the default, seed 0)
 //     XLC_SIMULATE_FAIL    K: the K-th call of all libraries fails; NAME: each of this function; NAME:K: the K-th of this function
@@ -27,7 +26,7 @@ struct Order {
 
 constexpr size_t kMostDevices = 64;
 
-/// What the host has asked for.
+/// The requests of the host.
 struct Counts {
   uint64_t pieces = 0; ///< of work, by themselves
   uint64_t graphs = 0;
@@ -35,7 +34,7 @@ struct Counts {
   uint64_t allocations = 0;
 };
 
-/// Of the calls that fit, the one of this number is to fail; 0: each.
+/// Among the matching calls, the one of this number fails; 0: each.
 struct FailingCalls {
   std::string function;      ///< empty: all
   std::optional<int> device; ///< none: of all
@@ -43,12 +42,12 @@ struct FailingCalls {
   std::atomic<uint64_t> calls{0};
 };
 
-/// Calls of all libraries, and which of them are to fail.
+/// Counts the calls of all libraries and selects those that fail.
 class Faults {
 public:
-  /// As XLC_SIMULATE_FAIL and XLC_SIMULATE_OF say.
+  /// Reads XLC_SIMULATE_FAIL and XLC_SIMULATE_OF.
   Faults();
-  /// Counts a call by a thread of a device (-1: of none). Whether it is to fail.
+  /// Counts a call by a thread of a device (-1: of none). Returns whether it must fail.
   bool count(const char *function, int device);
   /// "20 calls, 4 of -1, 16 of 0"
   std::string describe() const;
@@ -59,7 +58,7 @@ private:
   std::optional<FailingCalls> failing;
 };
 
-/// What the devices of a process have in common.
+/// State that the devices of a process share.
 struct Machine {
   Machine();
   static Machine &get();
@@ -71,7 +70,7 @@ struct Machine {
   Faults faults;
 };
 
-/// Whose context the thread works in; none: -1.
+/// The device in whose context the thread works; none: -1.
 inline thread_local int currentDevice = -1;
 
 } // namespace xlc::simulate

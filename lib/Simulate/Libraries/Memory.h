@@ -1,6 +1,6 @@
-// The memory of a simulated device, and the check that each access to it is ordered with all others: of each byte is
-// known which queue touched it last, and when by that queue's clock. An access that its queue's clock does not have
-// behind it is a race.
+// The memory of a simulated device, and the check that each access to it is ordered with all others: for each byte it
+// records which queue touched it last, and when by that queue's clock. An access that does not follow the recorded one
+// according to its own queue's clock is a race.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_MEMORY_H
 #define XLC_LIB_SIMULATE_LIBRARIES_MEMORY_H
 
@@ -13,8 +13,8 @@
 
 namespace xlc::simulate {
 
-/// When a queue touched each byte of a region last, by its clock. Most of a region is left alone, so it is kept by
-/// pages; and most of what is large is touched by whole pages, whose bytes are alike.
+/// The last access of a queue to each byte of a region, by its clock. Most of a region is untouched, so the record is
+/// stored by pages; and most large accesses touch whole pages, whose bytes are then equal.
 class Touches {
 public:
   static constexpr uint64_t kPage = 4096;
@@ -25,7 +25,7 @@ public:
   public:
     bool isAlike() const { return !bytes; }
     Last at(uint64_t byte) const { return bytes ? (*bytes)[byte] : all; }
-    /// Bytes of the page are written, or read, now.
+    /// Records that bytes of the page are written, or read, now.
     void touch(uint64_t from, uint64_t count, bool writes, uint32_t now);
 
   private:
@@ -33,7 +33,7 @@ public:
     std::unique_ptr<std::array<Last, kPage>> bytes; ///< null: they are alike
   };
 
-  /// That of a byte; null: none of the page.
+  /// The page of a byte; null if the page is untouched.
   const Page *find(uint64_t byte) const { return byte / kPage < pages.size() ? pages[byte / kPage].get() : nullptr; }
   Page &make(uint64_t byte) {
     if (byte / kPage >= pages.size())
@@ -56,7 +56,7 @@ struct Region {
   std::array<Touches, kMostQueues> touches{}; ///< by queue
 };
 
-/// Who accesses memory: an item of a queue, with the queue's clock when it begins.
+/// The origin of an access: an item of a queue, with the queue's clock when it begins.
 struct Accessor {
   size_t queue; ///< among the clocks
   const Clock &clock;
@@ -66,13 +66,13 @@ class Memory {
 public:
   std::list<Region> regions;
 
-  /// Where the bytes lie in mapped memory; null: not all do.
+  /// The region of the bytes in mapped memory; null if not all are mapped.
   Region *findRegion(const char *at, uint64_t bytes);
-  /// Gives a region poisoned memory that nobody has touched.
+  /// Gives a region poisoned memory without recorded accesses.
   static void map(Region &region);
   /// The next item of a queue, which has this name in messages, begins.
   void beginItem(size_t queue, std::string name);
-  /// What is wrong with an access, or nothing. Notes it.
+  /// Records an access and returns its error, or an empty string.
   std::string access(const Accessor &by, const char *at, uint64_t bytes, bool writes);
 
 private:

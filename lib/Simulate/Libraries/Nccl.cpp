@@ -1,16 +1,17 @@
-// libnccl.so.2 of the simulated devices, by the real names. What is put into one stream between ncclGroupStart and the end of
-// the group is one operation of its communicator, as is a call outside of one; a communicator does one after the other:
+// libnccl.so.2 of the simulated devices, under the real names. The calls on one stream between ncclGroupStart and the
+// end of the group are one operation of its communicator, as is a call outside of a group; a communicator runs one
+// operation after the other:
 //
 //   give    what others are to get from this rank leaves its memory, a packet for each of them
 //   take    when all packets for this rank are there: they are compared with what is due, sums are made, memory is written
 //   end     when others have taken what this rank gave
 //
-// Operations of several communicators of a device have no order, in which they could wait for each other for ever, unless
-// NCCL_LAUNCH_ORDER_IMPLICIT asks for the host's; where all comes late, each then waits for those before it to end, as those of older
-// drivers do.
+// Operations of several communicators of a device have no order, in which they could wait for each other forever,
+// unless NCCL_LAUNCH_ORDER_IMPLICIT requests the host's order. If all work is late, each then waits for its
+// predecessors to end, as with older drivers.
 //
-// Reductions run from the last rank to the first, scattered ones from the rank after the own around, and round after each step:
-// not in the order of ranks, nor all in one order, as in the real library. Ranks whose calls do not fit together end with a
+// Reductions run from the last rank to the first, scattered ones from the next rank around, and round after each step:
+// not in the order of ranks, nor all in one order, as in the real library. Ranks whose calls do not match end with a
 // message; so do those that wait for longer than XLC_SIMULATE_PATIENCE.
 #include "Device.h"
 #include "NcclBatch.h"

@@ -1,4 +1,4 @@
-// What a communicator does at a time, and the phases in which it waits for other ranks: give, take, end (Nccl.cpp).
+// One operation of a communicator, and the phases in which it waits for other ranks: give, take, end (Nccl.cpp).
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_NCCLBATCH_H
 #define XLC_LIB_SIMULATE_LIBRARIES_NCCLBATCH_H
 
@@ -13,7 +13,7 @@
 
 namespace xlc::simulate {
 
-/// One operation of a communicator, of several calls where they are a group.
+/// One operation of a communicator, which contains several calls if they are a group.
 struct Batch {
   std::shared_ptr<Communicator> communicator;
   uint64_t number, turn; ///< of the communicator, of the device
@@ -24,10 +24,10 @@ struct Batch {
   bool givesTo(int peer) const;
   bool takesFrom(int peer) const;
   std::string describe() const;
-  /// Packets are what each operation is in words, and its bytes.
+  /// Sends packets that contain a description of each operation, and its bytes.
   void give();
   void take();
-  /// What operation `i` takes of itself: a receive what a send has given, each after the other.
+  /// The data that operation `i` takes from its own rank: each receive takes those of the next send.
   const std::string &ownOf(size_t i) const;
 };
 

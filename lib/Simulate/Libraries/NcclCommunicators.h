@@ -1,4 +1,4 @@
-// Communicators of the simulated NCCL that live in this process, and the order in which a device's host makes their operations.
+// Communicators of the simulated NCCL in this process, and the order in which a device's host issues their operations.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_NCCLCOMMUNICATORS_H
 #define XLC_LIB_SIMULATE_LIBRARIES_NCCLCOMMUNICATORS_H
 
@@ -24,7 +24,7 @@ using runtime::nccl::Handle;
 
 struct Communicator;
 
-/// Operations of all communicators of a device, in the order in which its host makes them.
+/// Operations of all communicators of a device, in the order in which its host issues them.
 struct Launches {
   std::atomic<uint64_t> asked{0}, ended{0};
   std::atomic<const Communicator *> first{nullptr}; ///< that has made some
@@ -38,7 +38,7 @@ struct Launches {
 struct Communicator {
   Communicator(const std::string &path, int ranks, int rank)
       : channels(path, ranks, rank), held(holdContext("communicators")) {}
-  /// Ends the process where another communicator of the device has operations, too, and nothing orders them.
+  /// Ends the process if another communicator of the device has operations, too, and nothing orders them.
   void noteLaunch() {
     const Communicator *none = nullptr;
     const char *ordered = getenv("NCCL_LAUNCH_ORDER_IMPLICIT");

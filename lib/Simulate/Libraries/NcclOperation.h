@@ -1,4 +1,4 @@
-// One call of the simulated NCCL: what it gives to a rank and takes from it, and its sums.
+// One call of the simulated NCCL: the data that it sends to a rank and takes from it, and its sums.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_NCCLOPERATION_H
 #define XLC_LIB_SIMULATE_LIBRARIES_NCCLOPERATION_H
 
@@ -54,7 +54,7 @@ struct Operation {
   bool takes(int rank) const { return kind == Kind::Receive ? peer == rank : kind != Kind::Send; }
   uint64_t given(int ranks) const { return kind == Kind::ReduceScatter ? bytes() * (uint64_t)ranks : bytes(); }
   uint64_t written(int ranks) const { return kind == Kind::AllGather ? bytes() * (uint64_t)ranks : bytes(); }
-  /// As both sides see it.
+  /// A description that is equal on both sides.
   std::string describe() const {
     Kind shown = kind == Kind::Receive ? Kind::Send : kind;
     return std::string(names[(int)shown]) + " of " + std::to_string(count) + " elements of type " +

@@ -1,4 +1,4 @@
-// The product of a simulated cuBLASLt: what it reads and writes, and what it computes.
+// The product of a simulated cuBLASLt: its reads and writes, and its computation.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_PRODUCT_H
 #define XLC_LIB_SIMULATE_LIBRARIES_PRODUCT_H
 
@@ -15,8 +15,8 @@ struct Matrix {
   int64_t rows, columns, leading, batchOffset; ///< elements
 };
 
-/// d = alpha op(a) op(b) + beta c + bias, for each of a batch. c lies as d does, and is not read where beta is 0. With Gelu that
-/// is h, and d is gelu(h) of it unrounded; with GeluBackward d is gelu'(h) times that.
+/// d = alpha op(a) op(b) + beta c + bias, for each of a batch. c has the layout of d, and is not read if beta is 0.
+/// With Gelu that sum is h, and d is gelu(h) of the unrounded h; with GeluBackward d is gelu'(h) times that sum.
 struct Product {
   Matrix a, b, d;
   bool isATransposed, isBTransposed;

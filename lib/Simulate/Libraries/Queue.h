@@ -1,4 +1,4 @@
-// A stream of a simulated device as a queue of what the host has asked for: work, and events that are recorded or waited for.
+// A stream of a simulated device as a queue of the host's requests: work, and events that are recorded or waited for.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_QUEUE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_QUEUE_H
 

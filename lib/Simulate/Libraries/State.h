@@ -1,5 +1,5 @@
-// What the simulated driver keeps of a device: streams as queues, with what they have been given and when they run,
-// and memory. Captures and graphs are in Capture.h, memory in Memory.h, what devices have in common in Machine.h.
+// The state of a device in the simulated driver: streams as queues, with their work and its order, and memory. Captures
+// and graphs are in Capture.h, memory is in Memory.h, state that devices share in Machine.h.
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_STATE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_STATE_H
 
@@ -17,34 +17,35 @@ struct Graph;
 
 struct State {
   explicit State(Machine &machine) : machine(machine) {}
-  /// Of the number-th device; with the machine's mutex.
+  /// The state of device `number`; requires the machine's mutex.
   static State &of(int number);
-  /// Of the thread's device, or else of the first.
+  /// The state of the thread's device, or else of the first.
   static State &get() { return of(std::max(0, currentDevice)); }
 
   /// Null: the default stream.
   Queue &findQueue(Queue *queue);
-  /// Work of the host's for a queue, or for the capture that has it.
+  /// Adds the host's work to a queue, or to the queue's capture.
   void put(Queue &queue, MakeWork make);
   void put(Queue &queue, Work work);
   void append(Queue &queue, Item item);
   void launch(const Graph &graph, Queue &stream);
-  /// Runs a queue's items until it has run `done`, and what they wait for.
+  /// Runs a queue's items, and their dependencies, until it has run `done`.
   void runUpTo(Queue &queue, uint64_t done);
   void runUntil(Event &event, uint64_t number);
-  /// One item of what an event comes after, if any can run.
+  /// Runs one of the items that an event follows, if any can run.
   void goOnTowards(Event &event, uint64_t number);
   /// The host waits for all that is in a queue.
   void waitFor(Queue &queue);
-  /// Captures that this thread has begun can not become graphs any more. Whether there were some.
+  /// Invalidates the captures that this thread has begun, so that they cannot become graphs. Returns whether there were
+  /// any.
   bool endCaptures();
-  /// Of all queues, one that can go on; false: none can.
+  /// Runs an item of any queue that can proceed; false if none can.
   bool runAny();
-  /// All that can be run now, for another rank that waits for it. Whom this waits for is asked for the same moment's
-  /// sake, so that no question goes around twice.
+  /// Runs all work that can run now, for another rank that waits for it. Requests to further ranks carry the same time,
+  /// so that no request circulates twice.
   void goOn(TimePoint when);
 
-  /// What is wrong with an access by the item that runs now, or nothing. Notes it.
+  /// Records an access of the running item and returns its error, or an empty string.
   std::string access(const char *at, uint64_t bytes, bool writes);
 
   Machine &machine;
