@@ -25,7 +25,8 @@ struct ProgramTables {
   llvm::ArrayRef<uint8_t> plan;
 };
 
-/// The object file of `code`, the tables added, of which the linker sees nothing else. Null after a diagnostic.
+/// Creates the object file of `code` with the tables added; the linker sees no other symbols of it. Null after a
+/// diagnostic.
 std::unique_ptr<llvm::MemoryBuffer> makeProgramObject(llvm::Module &code, const ProgramTables &tables,
                                                       llvm::TargetMachine &machine, mlir::Location loc);
 

@@ -1,4 +1,4 @@
-// A row for each folder beside this file.
+// The table of targets: a row for each folder beside this file.
 #include "xlc/Target/Targets.h"
 #include "Cpu/CpuTarget.h"
 #include "Cuda/CudaTarget.h"

@@ -1,17 +1,17 @@
-// Finds the units of a model: the repeated layers, and what stands before and after.
+// Finds the units of a model: the repeated layers, and the parts before and after them.
 //
-// A cut is a place in the stream of ops that one value alone crosses:
+// A cut is a position in the stream of ops that only one value crosses:
 //
 //     gather │ ln ... add │ ln ... add │ ln ... add │ ln ... add │ ln │ contract │ cross_entropy
 //     embed  │ layer 0                 │ layer 1                 │ head
 //
-// Atoms (what lies between cuts) are compared by structure; scopes are not needed. The run of equal
-// periods that covers most ops is the class "layer".
+// Atoms (the ops between two cuts) are compared by structure; scopes are not needed. The run of equal periods that
+// covers most ops is the class "layer".
 //
-// Some values cross everything from one place on: every layer of a decoder reads what the encoder made. Then no place
-// has a single live value. So the longest-lived values are ignored, one more at a time, as long as more of the
-// model turns out to repeat; an ignored value must pass a whole layer, else it is just a layer's own. A value may also
-// be a layer's own first and be read once more later: then only the way to that last reader is ignored.
+// Some values cross everything from one position on: every layer of a decoder reads the result of the encoder. Then no
+// position has a single live value. So the longest-lived values are ignored, one more at a time, as long as more of the
+// model is found to repeat. An ignored value must pass a whole layer, otherwise it belongs to a layer. A value may also
+// belong to a layer first and be read once more later: then only the range up to that last reader is ignored.
 #include "xlc/Units/Units.h"
 
 #include "Stream.h"

@@ -1,8 +1,8 @@
 // See RepeatedRuns.h.
 //
-// For each period p, stretches where element i equals element i + p are found in one sweep; a stretch of
-// length l from s on is (l / p + 1) repetitions. Quadratic in the number of elements, which are atoms of a model:
-// a few hundred. Longer sequences are searched for short periods only, so that no file takes more than a second.
+// For each period p, one sweep finds the ranges in which element i equals element i + p; a range of length l from s on
+// is (l / p + 1) repetitions. Quadratic in the number of elements, which are atoms of a model: a few hundred. Longer
+// sequences are searched for short periods only, so that no file takes more than a second.
 #include "RepeatedRuns.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The repetition in a sequence, and the names of units that follow from it. A plain algorithm.
+// Finds the repetition in a sequence, and derives the names of units from it. A plain algorithm.
 #ifndef XLC_LIB_UNITS_REPEATEDRUNS_H
 #define XLC_LIB_UNITS_REPEATEDRUNS_H
 
@@ -23,13 +23,14 @@ struct UnitName {
 };
 
 /// Names each element's unit: "layer" for the instances of a repetition, "layer2" ... for further ones in the order of
-/// their first instance, "embed" before, "middle", "middle2" ... between, "head" after; "model" where nothing repeats.
-/// The heaviest repetition is found first (ties: the earliest, then the shortest period); whatever else in the sequence
-/// equals its period is an instance as well.
+/// their first instance, "embed" before, "middle", "middle2" ... between, "head" after; "model" if nothing repeats. The
+/// heaviest repetition is found first (ties: the earliest, then the shortest period); other elements of the sequence
+/// that equal its period are instances as well.
 std::vector<UnitName> nameUnits(const std::vector<RunElement> &elements);
 
-/// Names where nothing repeats and several units are needed: each element with parameters begins one, "block", "block2" ...;
-/// the others belong to the one before, or to the first. Of many, equal numbers are joined.
+/// Names units if nothing repeats and several are needed: each element with parameters begins one, "block", "block2"
+/// ...; the others belong to the previous one, or to the first. If there are many, equal numbers of elements are
+/// joined.
 std::vector<UnitName> nameBlocks(const std::vector<RunElement> &elements);
 
 } // namespace xlc

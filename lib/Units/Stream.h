@@ -1,11 +1,11 @@
-// The stream of a model and what stands beside it, understood once for AssignUnits.
+// The stream of a model and the ops outside of it, analyzed once for AssignUnits.
 //
 //   stream   ops that depend on an input and on a parameter, in program order; places are numbers in it
 //   shared   ops on parameters alone that compute something several atoms read (a norm of relative positions)
 //   side     everything else: constants, masks, positions, parameters turned around; copied to where it is used
 //
-// Atoms are what lies between cuts of the stream; which values a cut may cross besides the one live value is
-// the caller's choice.
+// Atoms are the ops between cuts of the stream; the caller chooses which values a cut may cross besides the one live
+// value.
 #ifndef XLC_LIB_UNITS_STREAM_H
 #define XLC_LIB_UNITS_STREAM_H
 
@@ -17,14 +17,14 @@
 
 namespace xlc {
 
-/// A value that is made at place `begin` of the stream, read last at place `end`, and before that at `before` (or made
-/// there).
+/// A value that is defined at position `begin` of the stream, read last at position `end`, and before that at `before`
+/// (or defined there).
 struct LiveRange {
   size_t begin, before, end;
   size_t length() const { return end - begin; }
 };
 
-/// A stretch of the stream: places begin ... end - 1.
+/// A range of the stream: positions begin ... end - 1.
 struct Atom {
   size_t begin, end;
 };
@@ -34,23 +34,22 @@ public:
   explicit Stream(mlir::func::FuncOp function);
 
   const std::vector<mlir::Operation *> &getOps() const { return ops; }
-  /// Values that live for more than one place, in the order of their definition.
+  /// Values that live for more than one position, in the order of their definition.
   const std::vector<LiveRange> &getRanges() const { return ranges; }
 
-  /// Cuts wherever one live value alone is needed later. Each range counts up to the place in `ends`.
+  /// Cuts wherever only one live value is needed later. Each range counts up to its position in `ends`.
   std::vector<Atom> cut(const std::vector<size_t> &ends) const;
 
   /// The shared ops, each with the first atom that reads it, in program order.
   using Shared = llvm::MapVector<mlir::Operation *, size_t>;
   Shared findShared(const std::vector<Atom> &atoms) const;
 
-  /// Appends the side ops that `op` needs and `seen` does not hold, each behind those that it needs itself.
+  /// Appends the side ops that `op` needs and `seen` does not contain, each after its own operands.
   using OpSet = llvm::DenseSet<mlir::Operation *>;
   void collectSides(mlir::Operation *op, const Shared &shared, OpSet &seen,
                     llvm::SmallVectorImpl<mlir::Operation *> &sides) const;
 
-  /// An atom's structure spelled out as words: op names, attributes, types and wiring. Equal words are equal
-  /// structures.
+  /// An atom's structure as a list of words: op names, attributes, types and wiring. Equal words are equal structures.
   using Words = std::vector<const void *>;
   Words describe(const Atom &atom, const Shared &shared, bool &hasParameter) const;
 

@@ -1,7 +1,7 @@
-// What a kernel should compute, with bounds: its ops, evaluated by the interpreter on bounded numbers.
+// The expected results of a kernel, with bounds: its ops, evaluated by the interpreter on bounded numbers.
 //
-// Bounded numbers take eight times the bytes of floats. A kernel that works element by element on very many (an
-// optimizer's update of an embedding) is evaluated piece by piece, on all cores.
+// Bounded numbers take eight times the bytes of floats. A kernel that works element by element on very many elements
+// (an optimizer's update of an embedding) is evaluated piece by piece, on all cores.
 #ifndef XLC_LIB_VERIFY_EXPECTED_H
 #define XLC_LIB_VERIFY_EXPECTED_H
 
@@ -12,7 +12,7 @@
 
 namespace xlc::verify {
 
-/// What a kernel should leave behind, or a piece of it.
+/// The expected results of a kernel, or a piece of them.
 struct Expected {
   llvm::SmallVector<Datum<Bounded>> results;
   int64_t first = 0;         ///< the element of each result with which the piece begins
@@ -21,8 +21,8 @@ struct Expected {
 
 class Kernels {
 public:
-  /// Evaluates a kernel on operands in memory and gives its results to `take`, pieces by several threads. Fails after a
-  /// diagnostic.
+  /// Evaluates a kernel on operands in memory and passes its results to `take`, pieces from several threads. Fails
+  /// after a diagnostic.
   llvm::LogicalResult evaluate(mlir::func::FuncOp kernel, llvm::ArrayRef<Operand> operands,
                                llvm::function_ref<void(const Expected &)> take);
 

@@ -1,7 +1,7 @@
-// Stands beside the simulated ranks and compares what each call and each message leaves behind with what it should.
+// Observes the simulated ranks and compares the results of each call and each message with the expected ones.
 //
-// Where operands stand is read from the `exec` program, not from the plan that the runtime follows: an address, a
-// stride or an order of operands that Emit gets wrong is a difference too.
+// The location of operands is read from the `exec` program, not from the plan that the runtime follows: a wrong
+// address, stride or order of operands by Emit is a difference too.
 #ifndef XLC_LIB_VERIFY_JUDGE_H
 #define XLC_LIB_VERIFY_JUDGE_H
 
@@ -15,15 +15,15 @@
 
 namespace xlc::verify {
 
-/// A collective as a rank takes part in it.
+/// A collective from the view of a participating rank.
 struct Rendezvous : exec::Exchange {
   Operand src, dst;
 };
 
 class Judge : public runtime::Observer {
 public:
-  /// Of the programs for a purpose. `arenas` by rank, filled in before the ranks start. Judges of several purposes may
-  /// share a report while their programs take turns.
+  /// Judges the programs for a purpose. `arenas` by rank, filled in before the ranks start. Judges of several purposes
+  /// may share a report if their programs run alternately.
   Judge(mlir::ModuleOp program, graph::Purpose purpose, const std::vector<char *> &arenas, const KernelOptions &options,
         KernelReport &report);
 
@@ -32,7 +32,7 @@ public:
   void transfer(const runtime::Position &at, const std::function<void()> &run) override;
   void act(const runtime::Position &at, const std::function<void()> &run) override;
 
-  /// Whether a kernel could not be evaluated; a diagnostic says why.
+  /// Whether a kernel could not be evaluated; a diagnostic gives the reason.
   bool isFailed() const { return hasFailed; }
 
 private:
@@ -56,7 +56,7 @@ private:
                size_t result, const Operand *before);
   void compareRendezvous(const runtime::Position &at, const Rendezvous &rendezvous, llvm::ArrayRef<Operand> sources,
                          const Operand &before);
-  /// Notes a difference, the first of each kernel or message.
+  /// Records a difference, the first of each kernel or message.
   void note(const runtime::Position &at, llvm::StringRef what, std::string difference);
   std::string describe(const runtime::Position &at);
 
@@ -72,7 +72,7 @@ private:
   bool hasFailed = false;
   std::set<std::string> noted;                                             // looked up only
   llvm::DenseMap<mlir::Operation *, std::vector<mlir::Operation *>> inner; // calls and collectives, by function
-  /// What ranks give into a message, until all have seen it: by what it is, then by rank.
+  /// The data that ranks contribute to a message, until all have seen it: by message, then by rank.
   std::map<std::string, std::map<int64_t, Bytes>> given;
   std::map<std::string, int64_t> seen;                    // how many ranks are done with a message
   std::map<std::pair<int64_t, std::string>, int64_t> met; // messages of a rank in a group so far

@@ -1,4 +1,4 @@
-// Bytes of an arena as tensors: what a call's operands are, where they stand, and what lies around them.
+// Bytes of an arena as tensors: a call's operands, their location, and the bytes around them.
 #ifndef XLC_LIB_VERIFY_OPERANDS_H
 #define XLC_LIB_VERIFY_OPERANDS_H
 
@@ -27,10 +27,10 @@ struct Operand {
 
   int64_t bytes() const { return graph::getByteSize(element, 1); }
   int64_t count() const { return interpret::countOf(sizes); }
-  /// From the first byte to behind the last; strides are not negative.
+  /// The bytes from the first to the last, inclusive; strides are not negative.
   int64_t span() const;
   bool isContiguous() const;
-  /// The elements from `first` on; only of one that is contiguous.
+  /// The elements from `first` on; requires a contiguous operand.
   Operand piece(int64_t first, int64_t count) const;
   /// Calls visit(address) for each element in row-major order.
   template <class Visit> void forEach(Visit visit) const {
@@ -39,7 +39,7 @@ struct Operand {
   }
 };
 
-/// The elements as they are; their shape is `shape`, or the operand's sizes where that is null.
+/// The elements as stored; their shape is `shape`, or the operand's sizes if that is null.
 Datum<Bounded> read(const Operand &operand, const Shape *shape = nullptr);
 
 /// A float of two, four or eight bytes.
@@ -47,13 +47,13 @@ double readFloat(const char *at, mlir::Type element);
 /// An integer or a boolean.
 int64_t readInteger(const char *at, int64_t bytes);
 
-/// What lies around the results of a call, as it was before: nothing of it may change but the results.
+/// The bytes around the results of a call before it runs: only the results may change.
 class Surroundings {
 public:
-  /// Looks at all of an arena that is small, else at both sides of each result and between its elements. What may be
-  /// written without being a result (workspace) is `scratch`.
+  /// Records all of a small arena, otherwise both sides of each result and the gaps between its elements. Memory that
+  /// may be written without being a result (workspace) is `scratch`.
   Surroundings(char *arena, int64_t bytes, llvm::ArrayRef<Operand> results, llvm::ArrayRef<Operand> scratch);
-  /// The first byte of the arena that changed and should not have; -1: none.
+  /// The first byte of the arena that changed but must not; -1: none.
   int64_t findChanged() const;
 
 private:

@@ -1,4 +1,4 @@
-// What a collective should leave behind: for each element of a rank's result, whose elements it is made of.
+// The expected result of a collective: for each element of a rank's result, the elements that it is computed from.
 #include "Judge.h"
 #include "xlc/Interpret/Interpret.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -1,7 +1,7 @@
 // Loads the object of a program and runs its ranks as the runtime does: the plan that the object embeds, read and
-// checked as at the start of a training program; a thread, an arena and an executor per rank. What is different are the
-// numbers, since a specification need not have data or weights yet: parameters are drawn (normal, scaled by how many
-// meet in a sum; buffers, which may be variances, begin at one), and so are rows.
+// checked as at the start of a training program; a thread, an arena and an executor per rank. Only the numbers differ,
+// since a specification need not have data or weights yet: parameters are drawn (normal, scaled by the number of terms
+// of a sum; buffers, which may be variances, begin at one), and so are rows.
 #include "xlc/Verify/VerifyKernels.h"
 #include "Device/Executor.h"
 #include "Device/Target.h"

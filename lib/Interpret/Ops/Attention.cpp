@@ -1,8 +1,7 @@
 // Rules of attention: the score matrix of one head and query at a time, written out.
 //
-// Backward computes the probabilities again from q and k. The saved log-sum-exp and output
-// are then not needed; the field checks that they are the right ones, so that a residual of
-// another micro-batch does not pass unseen.
+// Backward recomputes the probabilities from q and k. The saved log-sum-exp and output are then not needed; in the
+// field they are checked to be the right ones, so that a residual of another micro-batch is detected.
 #include "Rules.h"
 
 #include "xlc/Runtime/Dropout.h"

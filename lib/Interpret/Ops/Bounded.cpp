@@ -1,5 +1,5 @@
-// Functions of bounded numbers. What an argument's error makes of a function's value is the
-// largest slope within the error times the error.
+// Functions of bounded numbers. The error of a function's value is the largest slope within the argument's error, times
+// that error.
 #include "xlc/Interpret/Bounded.h"
 
 using namespace xlc::interpret;

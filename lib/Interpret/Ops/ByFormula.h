@@ -1,4 +1,4 @@
-// Ops that are evaluated by the small ops that they stand for.
+// Evaluates ops by the small ops of their formulas.
 #ifndef XLC_LIB_INTERPRET_OPS_BYFORMULA_H
 #define XLC_LIB_INTERPRET_OPS_BYFORMULA_H
 
@@ -8,7 +8,7 @@
 
 namespace xlc::interpret {
 
-/// Held while IR is made: kernels are evaluated on threads, which otherwise only read.
+/// Held while IR is created: kernels are evaluated on threads, which otherwise only read.
 inline std::mutex makingIr;
 
 /// The values of one run through a block of small ops.

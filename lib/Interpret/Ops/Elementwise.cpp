@@ -1,4 +1,4 @@
-// Element-wise rules: every position on its own.
+// Element-wise rules: every position is independent.
 #include "Rules.h"
 #include "xlc/Runtime/Narrow.h"
 

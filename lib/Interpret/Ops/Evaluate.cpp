@@ -1,7 +1,7 @@
 // Evaluates a function: ops in order, each by its rule on every rank, calls by evaluating the callee.
 //
-// One rank is the usual case. The ranks of a tensor-parallel group run in lockstep: op by op, and where they exchange
-// something all of them are there.
+// One rank is the usual case. The ranks of a tensor-parallel group run in lockstep, op by op, so all of them are
+// present at an exchange.
 #include "Collectives.h"
 #include "Rules.h"
 #include "mlir/IR/SymbolTable.h"

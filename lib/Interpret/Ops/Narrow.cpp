@@ -1,5 +1,5 @@
-// Floats that the program keeps in sixteen bits. Rules compute as precisely as their arithmetic can; what they give is
-// rounded here, so that an op whose result is narrow needs no rule of its own.
+// Floats that the program stores in 16-bit types. Rules compute in the full precision of their arithmetic; their
+// results are rounded here, so that an op whose result is narrow needs no rule of its own.
 #include "xlc/Runtime/Narrow.h"
 #include "Rules.h"
 #include "xlc/Interpret/Parallel.h"

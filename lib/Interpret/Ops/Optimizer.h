@@ -10,7 +10,7 @@ namespace xlc::interpret {
 /// The formula of an update rule, evaluated op by op on blocks of elements.
 template <class E> class UpdateRule {
 public:
-  /// `group` has the rule and its hyper-parameters; numbers stay as exact as the spec's.
+  /// `group` has the rule and its hyper-parameters; numbers remain as exact as the spec's.
   UpdateRule(graph::OptimizerGroup group, mlir::MLIRContext *context, const Functions<E> &functions)
       : functions(functions) {
     std::lock_guard lock(makingIr);

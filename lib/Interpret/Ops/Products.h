@@ -1,8 +1,8 @@
-// y[m, n] = sum over k of a[m, k] b[k, n]: where nearly all the time of the interpreter goes.
+// y[m, n] = sum over k of a[m, k] b[k, n]: the interpreter spends nearly all of its time here.
 //
-// Operands are first packed, so that the terms of a sum lie one after the other whatever the einsum, and the result is
-// cut into blocks that are held in registers over the whole sum. Blocks are independent: all cores take part, and a
-// result does not depend on how many they are. In the field sums are exact; in double precision products of floats are.
+// Operands are first packed, so that the terms of a sum are contiguous for any einsum, and the result is split into
+// blocks that are held in registers over the whole sum. Blocks are independent: all cores take part, and a result does
+// not depend on their number. In the field sums are exact; in double precision products of floats are.
 #ifndef XLC_LIB_INTERPRET_OPS_PRODUCTS_H
 #define XLC_LIB_INTERPRET_OPS_PRODUCTS_H
 
@@ -11,7 +11,8 @@
 
 namespace xlc::interpret {
 
-/// Where the elements of one matrix of a batch stand: row i, column j at rows[i] + columns[j] + the batch's own offset.
+/// The positions of the elements of one matrix of a batch: row i, column j at rows[i] + columns[j] + the batch's own
+/// offset.
 struct MatrixPlaces {
   std::vector<int64_t> rows, columns;
 };

@@ -1,4 +1,4 @@
-// What a rule of the interpreter sees and gives back, and the rules by chapter.
+// The interface of a rule of the interpreter, and the rules by chapter.
 //
 // A rule computes the results of one op from its operands. Rules are static members of a
 // struct per chapter, so that a file instantiates all of its rules for the element
@@ -34,7 +34,7 @@ template <class E> struct Evaluation {
 
 template <class E> using Rule = llvm::LogicalResult (*)(Evaluation<E> &);
 
-/// Evaluates an op by its rule. Whoever runs rules does it by this: results of sixteen bits are rounded once, here.
+/// Evaluates an op by its rule. Rules must be run through this function: 16-bit results are rounded once, here.
 template <class E> llvm::LogicalResult apply(Rule<E> rule, Evaluation<E> &e);
 
 template <class E> struct ElementwiseRules {

@@ -1,4 +1,4 @@
-// Rules of what only training has: the loss over labels and the optimizer's update.
+// Rules of the ops that only training has: the loss over labels and the optimizer's update.
 #include "Optimizer.h"
 #include "xlc/Interpret/Parallel.h"
 

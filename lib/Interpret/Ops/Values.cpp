@@ -1,4 +1,4 @@
-// Where tensors come from: constants of the program, and random data keyed by name.
+// The sources of tensors: constants of the program, and random data keyed by name.
 #include "xlc/Interpret/Bounded.h"
 #include "xlc/Interpret/Interpret.h"
 

@@ -7,7 +7,7 @@
 
 namespace xlc {
 
-/// The code of @kernels for this chip, with vectors of so many bytes, and the plan. Null after a diagnostic.
+/// The code of @kernels for this chip, with vectors of `vectorBytes` bytes, and the plan. Null after a diagnostic.
 std::unique_ptr<llvm::MemoryBuffer> makeCpuObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan,
                                                   llvm::StringRef chip, int64_t vectorBytes);
 

@@ -1,5 +1,5 @@
-// What the CPU's libraries take is read in the shapes of LibraryCalls.h; what scratch they need is asked of the runtime's
-// own code, which is linked here and nowhere else in the compiler.
+// The operands that the CPU's libraries accept are checked on the shapes of LibraryCalls.h; the size of their scratch
+// memory comes from the runtime's own code, which is linked here and nowhere else in the compiler.
 #include "CpuTarget.h"
 #include "Cpu/OneDnn.h"
 #include "CpuObject.h"

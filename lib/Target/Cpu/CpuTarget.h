@@ -9,11 +9,11 @@ namespace xlc {
 /// "native" and the levels of x86-64 by their names.
 std::vector<std::string> listCpuChips();
 
-/// Null for another name. From now on library calls of this process use instructions up to the chip's level: workspace
-/// is asked of the library itself.
+/// Null for an unknown name. From now on library calls of this process use instructions up to the chip's level, because
+/// the library itself reports the workspace.
 std::unique_ptr<Target> makeCpuTarget(llvm::StringRef chip);
 
-/// The processor, of any level.
+/// Examines the processor, of any level.
 MachineReport examineCpu();
 
 } // namespace xlc

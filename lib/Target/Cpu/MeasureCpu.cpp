@@ -1,4 +1,5 @@
-// Each figure is a round that all cores begin together; a round's time is that of the slowest, and the best round counts.
+// Each figure is measured in rounds that all cores begin together; a round's time is that of the slowest core, and the
+// best round counts.
 #include "MeasureCpu.h"
 
 #include "Cpu/Contract.h"

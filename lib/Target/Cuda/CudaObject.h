@@ -1,5 +1,5 @@
-// The object file of a program for NVIDIA's GPUs: images (PTX, and cubins where ptxas is found) and the plan. No code of it runs
-// on the host.
+// The object file of a program for NVIDIA's GPUs: images (PTX, and cubins if ptxas is found) and the plan. It contains
+// no code that runs on the host.
 #ifndef XLC_LIB_TARGET_CUDA_CUDAOBJECT_H
 #define XLC_LIB_TARGET_CUDA_CUDAOBJECT_H
 
@@ -12,8 +12,8 @@ struct PlanT; // Plan_generated.h
 
 namespace xlc {
 
-/// @kernels and what else the plan launches as PTX and, where ptxas is found, as cubins for these chips, and the plan. Null
-/// after a diagnostic.
+/// @kernels and the other kernels that the plan launches as PTX and, if ptxas is found, as cubins for these chips, and
+/// the plan. Null after a diagnostic.
 std::unique_ptr<llvm::MemoryBuffer> makeCudaObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan,
                                                    llvm::ArrayRef<std::string> chips);
 

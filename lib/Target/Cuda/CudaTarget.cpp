@@ -1,6 +1,7 @@
-// Facts about cuBLASLt are those of its documentation (docs.nvidia.com/cuda/cublas): a matrix has one stride of 1, a batch one
-// stride per matrix; what remains of a batch is a loop of calls. A bias lies along the rows of a result that is column-major
-// there, which are those of ours that is row-major. What it does not do are kernels of the runtime.
+// Facts about cuBLASLt are from its documentation (docs.nvidia.com/cuda/cublas): a matrix has one stride of 1, a batch
+// one stride per matrix; the remaining dimensions of a batch are a loop of calls. A bias is added along the rows of a
+// column-major result, which are the rows of our row-major one. Operations that it does not support are kernels of the
+// runtime.
 #include "CudaTarget.h"
 #include "Cuda/Measure.h"
 #include "Cuda/OpenLibrary.h"

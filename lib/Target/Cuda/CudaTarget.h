@@ -1,5 +1,5 @@
-// NVIDIA's GPUs as a target. Chips are compute capabilities, the library for products is cuBLASLt. Nothing of NVIDIA's is
-// asked or needed: what its libraries take is stated here.
+// NVIDIA's GPUs as a target. Chips are compute capabilities, the library for products is cuBLASLt. No software of
+// NVIDIA is called or needed: the operands that its libraries accept are stated here.
 #ifndef XLC_LIB_TARGET_CUDA_CUDATARGET_H
 #define XLC_LIB_TARGET_CUDA_CUDATARGET_H
 
@@ -7,16 +7,16 @@
 
 namespace xlc {
 
-/// "sm_80", the base, and those that programs have code of their own for.
+/// "sm_80", the base, and the chips for which programs have separate code.
 std::vector<std::string> listCudaChips();
 
-/// Null for another name.
+/// Null for an unknown name.
 std::unique_ptr<Target> makeCudaTarget(llvm::StringRef chip);
 
 /// The newest chip whose PTX the device compiles.
 ChipOfDevice chipOfCudaDevice(const Device &device);
 
-/// The driver, NVIDIA's libraries and the GPUs. Libraries are opened as programs open them.
+/// Examines the driver, NVIDIA's libraries and the GPUs. Libraries are opened as programs open them.
 MachineReport examineCuda();
 
 } // namespace xlc

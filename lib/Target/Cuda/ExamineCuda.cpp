@@ -1,5 +1,5 @@
-// What a machine has for programs of GPUs. Libraries are looked for as programs look for them, by the names of the
-// versions that they know, and asked for their version; nothing is started on a device.
+// Reports the software and devices of a machine for programs of GPUs. Libraries are searched as programs search them,
+// by the names of supported versions, and their versions are queried; nothing is started on a device.
 #include "CudaTarget.h"
 
 #include "Cuda/OpenLibrary.h"
