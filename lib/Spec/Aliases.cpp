@@ -1,5 +1,5 @@
-// The table, and how values are written anew where they are not what ours are: names of precisions, counts that are
-// products of others, sizes in elements. Other tools: DeepSpeed, Accelerate, transformers, Lightning, Megatron, torchtitan.
+// The table, and the conversion of values whose form differs from ours: names of precisions, counts that are products
+// of others, sizes in elements. Other tools: DeepSpeed, Accelerate, transformers, Lightning, Megatron, torchtitan.
 #include "Aliases.h"
 
 #include "Choices.h"

@@ -1,6 +1,6 @@
-// What other tools call our keys: one table, one row per key of ours.
+// The names of our keys in other tools: one table, one row per key of ours.
 //
-// It has three readers: "did you mean" of a key that a spec does not have, the message about a file that is another
+// It has three readers: "did you mean" of an unknown key of a spec, the message about a file that is another
 // tool's (Foreign.h), and docs/Spec.md.
 #ifndef XLC_LIB_SPEC_ALIASES_H
 #define XLC_LIB_SPEC_ALIASES_H
@@ -20,14 +20,14 @@ struct ForeignValue {
 struct Alias {
   llvm::StringLiteral ours;   ///< a key of the table, or an option of the program, which begins with "--"
   llvm::StringLiteral theirs; ///< names, and ends of paths, with spaces between them
-  /// What a spec says for this value: "dp: 8". Empty: it needs to say nothing; none: nothing says it. Null: the value as
-  /// it is, below `ours`.
+  /// The text of a spec for this value: "dp: 8". Empty if no text is needed; none if no text can express it. A null
+  /// function means the unchanged value, below `ours`.
   std::optional<std::string> (*write)(const ForeignValue &value) = nullptr;
 };
 
 llvm::ArrayRef<Alias> aliasTable();
 
-/// The row whose name is the longest end of `path`, in any case and with `-` for `_`; null where there is none.
+/// The row whose name is the longest end of `path`, in any case and with `-` for `_`; null if there is none.
 const Alias *findAlias(llvm::StringRef path);
 
 /// "a: {b: text}" for the path "a.b".

@@ -1,5 +1,5 @@
-// What a spec says of its data: that a source names something, and that a stream of tokens says what it is for. And of
-// checkpoints, that there is a folder for them.
+// Checks the data of a spec: that each source names a file, and that a stream of tokens states its use. Also checks
+// that checkpoints have a folder.
 #include "CrossChecks.h"
 
 using namespace llvm;

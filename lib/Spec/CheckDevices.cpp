@@ -1,4 +1,5 @@
-// What a spec says of its devices: that they are known, that there are enough, and that they do what is asked of them.
+// Checks the devices of a spec: that they are known, that there are enough, and that they support the requested
+// features.
 #include "CrossChecks.h"
 #include "DeviceFile.h"
 

@@ -1,4 +1,4 @@
-// What a spec says of evaluations: that there are such metrics, and that what follows from them has all that it needs.
+// Checks the evaluations of a spec: that the metrics exist, and that the keys that depend on them are complete.
 #include "CrossChecks.h"
 
 #include "llvm/ADT/STLExtras.h"

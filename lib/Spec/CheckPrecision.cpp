@@ -1,4 +1,5 @@
-// What of a spec's precision goes together: what is computed, what is kept beside it, and how that is rounded.
+// Checks the combinations of a spec's precision: the types of computation, the types that are kept beside them, and the
+// rounding.
 #include "CrossChecks.h"
 
 #include "llvm/Support/Format.h"

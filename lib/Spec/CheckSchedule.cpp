@@ -1,5 +1,5 @@
-// Of a schedule of learning rates: whether its type takes the keys that are given, whether those that it needs are
-// there, and what of their numbers goes together. And that gradients are clipped in one way.
+// Checks a schedule of learning rates: whether its type accepts the given keys, whether the required ones are present,
+// and which numbers are compatible. Also checks that gradients are clipped in one way only.
 #include "CrossChecks.h"
 #include "Keys.h"
 

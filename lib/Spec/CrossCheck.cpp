@@ -1,7 +1,7 @@
-// What no single row can say: which values go together.
+// Checks over several rows of the key table: which values are compatible.
 //
-// Each check names the keys that it reads. It is skipped when one of them was refused, so that one mistake
-// gives one error, and not a second one about the default that stands in.
+// Each check names the keys that it reads. It is skipped if one of them was rejected, so that one mistake causes one
+// error, and not a second one about the default that replaces the value.
 #include "CrossChecks.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Checks of which values of a spec go together, for the table in CrossCheck.cpp. Each says all that is wrong.
+// Checks of the compatibility of values of a spec, for the table in CrossCheck.cpp. Each reports all of its errors.
 #ifndef XLC_LIB_SPEC_CROSSCHECKS_H
 #define XLC_LIB_SPEC_CROSSCHECKS_H
 
@@ -10,7 +10,7 @@ namespace xlc::spec {
 
 /// Whether the user has written the key.
 bool isGiven(const Spec &spec, llvm::StringRef key);
-/// Then a note at its place.
+/// Adds a note at the place of the key, if the user has written it.
 void noteIfGiven(const Spec &spec, llvm::StringRef key, const llvm::Twine &message, SpecErrors &errors);
 
 // CheckPrecision.cpp: what is computed in sixteen bits, and what is kept in them
@@ -26,7 +26,7 @@ void checkScheduleKeys(Spec &spec, SpecErrors &errors);
 void checkScheduledSteps(Spec &spec, SpecErrors &errors);
 void checkLeastRate(Spec &spec, SpecErrors &errors);
 void checkClipping(Spec &spec, SpecErrors &errors);
-/// An empty mapping has the defaults.
+/// Fills an empty mapping with the defaults.
 void checkAverage(Spec &spec, SpecErrors &errors);
 // CheckData.cpp: what is trained and evaluated on, and where checkpoints go
 void checkData(Spec &spec, SpecErrors &errors);

@@ -1,4 +1,4 @@
-// What a key takes, in words: for messages, and for docs/Spec.md.
+// Describes the values of a key in words: for messages, and for docs/Spec.md.
 #include "Keys.h"
 
 #include "llvm/ADT/STLExtras.h"

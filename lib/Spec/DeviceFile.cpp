@@ -1,5 +1,5 @@
-// The file is a mapping with the keys that stand below `cluster.device` in the table, so that it is checked and
-// documented by the same rows.
+// The file is a mapping with the keys below `cluster.device` of the table, so that it is checked and documented by the
+// same rows.
 #include "DeviceFile.h"
 #include "Keys.h"
 #include "SpecText.h"

@@ -1,4 +1,4 @@
-// A device that is not known by name: from the spec, or from a file of its own with the same keys.
+// A device without a known name: from the spec, or from a file of its own with the same keys.
 #ifndef XLC_LIB_SPEC_DEVICEFILE_H
 #define XLC_LIB_SPEC_DEVICEFILE_H
 
@@ -6,8 +6,8 @@
 
 namespace xlc::spec {
 
-/// Fills what the description of spec.device leaves open: from the device that it is like, else with what docs/Spec.md says.
-/// Complains at `at` about what it must say.
+/// Completes the description of spec.device: from the device that it is based on, or else from the defaults in
+/// docs/Spec.md. Reports missing required keys at `at`.
 void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors);
 
 /// Reads spec.deviceFile into spec.device. False after a diagnostic, which names the file.

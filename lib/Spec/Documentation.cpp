@@ -1,4 +1,4 @@
-// docs/Spec.md, read off the key table.
+// Prints docs/Spec.md from the key table.
 #include "Aliases.h"
 #include "Keys.h"
 

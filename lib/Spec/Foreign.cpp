@@ -1,5 +1,5 @@
-// Files are told by keys that only they have, and that are more than keys of ours: who writes `zero_optimization` into a
-// spec has a spec with an unknown key.
+// Files are recognised by keys that only they have, and that are more than keys of ours: a spec with the key
+// `zero_optimization` is a spec with an unknown key.
 #include "Foreign.h"
 
 #include "Aliases.h"

@@ -1,5 +1,5 @@
-// The table, but for the keys of how parameters are updated (OptimizerKeys.cpp). Rows whose setter is null are
-// sections, or keys that a later version will take.
+// The table, except the keys of parameter updates (OptimizerKeys.cpp). Rows whose setter is null are sections, or keys
+// that a later version will accept.
 #include "Keys.h"
 #include "Choices.h"
 #include "xlc/Runtime/Limits.h"

@@ -1,8 +1,8 @@
 // The keys of a spec: one table, one row per key.
 //
-// A row says where the key stands, what it takes, in which range, what holds without it, what it means, and
-// where the value goes. Validation, "did you mean" and docs/Spec.md are all read off this table, so they
-// cannot disagree. In a path, `*` stands for a name that the user chooses, and `[]` for the entries of a list.
+// A row states the path of the key, its kind, its range, its default, its meaning, and its destination. Validation,
+// "did you mean" and docs/Spec.md are all derived from this table, so they cannot disagree. In a path, `*` stands for a
+// name that the user chooses, and `[]` for the entries of a list.
 #ifndef XLC_LIB_SPEC_KEYS_H
 #define XLC_LIB_SPEC_KEYS_H
 
@@ -52,13 +52,13 @@ struct Range {
   }
 };
 
-/// Those of several tables of rows.
+/// The ranges that rows of several tables share.
 inline constexpr Range any = {};
 inline constexpr Range positive = {.low = 0, .excludesLow = true};
 inline constexpr Range notNegative = {.low = 0};
 inline constexpr Range fraction = {.low = 0, .high = 1, .excludesHigh = true};
 
-/// What a row's setter gets: the fields that its kind fills, the others empty.
+/// The argument of a row's setter: the fields that its kind fills, the others empty.
 struct Value {
   enum class Form { Plain, Auto, Bytes, File, Time } form = Form::Plain; ///< which of the alternatives was written
   int64_t integer = 0;
@@ -83,10 +83,10 @@ struct Key {
   bool isOfStream = false; ///< means something in a mapping that is a token stream; in others it is a name
 };
 
-/// A time that a description of a device does not say.
+/// A time that is missing from the description of a device.
 inline constexpr double kNotGiven = -1;
 
-/// A device of which nothing is said yet.
+/// A device without any properties yet.
 Device describedDevice();
 
 /// The rows of OptimizerKeys.cpp.
@@ -102,10 +102,10 @@ llvm::ArrayRef<Key> keyTable();
 /// The row with exactly this path, or null.
 const Key *findKey(llvm::StringRef path);
 
-/// Whether other rows stand below it.
+/// Whether there are rows below this one.
 bool hasKeys(const Key &key);
 
-/// What the key takes, in words: "an integer between 1 and 65536".
+/// The values that the key accepts, in words: "an integer between 1 and 65536".
 std::string describe(const Key &key);
 
 } // namespace xlc::spec

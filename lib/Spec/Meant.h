@@ -1,5 +1,5 @@
-// What a word that is not known may have been meant for. A proposal that is wrong is worse than none: it is taken over
-// without a look. So a proposal begins as the word does, has no other digits (A100 is no h100), and its case is free.
+// Proposals for an unknown word. A wrong proposal is worse than none, because it is accepted without checking. So a
+// proposal begins like the word and has no other digits (A100 is not h100); its case may differ.
 #ifndef XLC_LIB_SPEC_MEANT_H
 #define XLC_LIB_SPEC_MEANT_H
 
@@ -7,13 +7,13 @@
 
 namespace xlc::spec {
 
-/// Whether the two are one but for their case, `-`, `_` and spaces.
+/// Whether the two are equal except for their case, `-`, `_` and spaces.
 bool isSameName(llvm::StringRef one, llvm::StringRef other);
 
-/// Of `choices`, "a|b|c", those that `written` may stand for; none where nothing is near.
+/// The words of `choices`, "a|b|c", that `written` may mean; none if none is similar.
 llvm::SmallVector<llvm::StringRef> findMeantWords(llvm::StringRef written, llvm::StringRef choices);
 
-/// The same where it is one.
+/// The same if there is exactly one.
 std::optional<llvm::StringRef> findWord(llvm::StringRef written, llvm::StringRef choices);
 
 /// "did you mean 'a' or 'b'?"; empty without words.

@@ -1,5 +1,5 @@
-// Keys of how parameters are updated: the optimizer, and the schedule of its learning rates. The table of a schedule's
-// numbers (include/xlc/Runtime/RateSchedule.h) has their names and ranges.
+// Keys of parameter updates: the optimizer, and the schedule of its learning rates. The table of a schedule's numbers
+// (include/xlc/Runtime/RateSchedule.h) has their names and ranges.
 #include "Choices.h"
 #include "Keys.h"
 

@@ -1,4 +1,4 @@
-// The phase Spec: bytes, tree, values, values together. Every step adds its errors; they are printed once.
+// The phase Spec: bytes, tree, values, checks of several values. Every step adds its errors; they are printed once.
 #include "xlc/Spec/Spec.h"
 #include "xlc/Runtime/Limits.h"
 

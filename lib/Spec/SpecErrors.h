@@ -1,7 +1,7 @@
-// Everything that is wrong with one spec file, collected first and reported at its end, in the order of the file.
+// All errors of one spec file, collected first and reported at its end, in the order of the file.
 //
-// A user mends a file from top to bottom, so all its errors come in one run, sorted by place, each with its
-// source line and a caret; a note under an error says where the other half of a contradiction stands.
+// A user corrects a file from top to bottom, so all its errors are reported in one run, sorted by place, each with its
+// source line and a caret; a note under an error gives the location of the other half of a contradiction.
 #ifndef XLC_LIB_SPEC_SPECERRORS_H
 #define XLC_LIB_SPEC_SPECERRORS_H
 
@@ -14,16 +14,16 @@ namespace xlc::spec {
 
 class SpecErrors {
 public:
-  /// Adds an error; a location that is nowhere stands for the beginning of the file.
+  /// Adds an error; an empty location means the beginning of the file.
   void error(SpecLocation location, const llvm::Twine &message);
 
-  /// The same for what is odd, but can be done.
+  /// The same for an unusual but valid value.
   void warning(SpecLocation location, const llvm::Twine &message);
 
-  /// Adds a note to the last error. A location that is nowhere is that of the error.
+  /// Adds a note to the last error. An empty location means that of the error.
   void note(SpecLocation location, const llvm::Twine &message);
 
-  /// Whether there is an error; a warning is none.
+  /// Whether there is an error; warnings do not count.
   bool any() const {
     return llvm::any_of(errors, [](const Error &error) { return error.severity == Severity::Error; });
   }

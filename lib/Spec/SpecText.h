@@ -1,4 +1,4 @@
-// The bytes of a spec file, or of one that it names.
+// The bytes of a spec file, or of a file that it names.
 #ifndef XLC_LIB_SPEC_SPECTEXT_H
 #define XLC_LIB_SPEC_SPECTEXT_H
 
@@ -8,13 +8,13 @@
 
 namespace xlc::spec {
 
-/// A megabyte of spec is a mistake (a data file, a device), and reading on would not make it one.
+/// A spec of more than a megabyte is a mistake (a data file, a device), so reading stops there.
 inline constexpr size_t kMaxFileSize = 1 << 20;
 
-/// Some editors put it before the text.
+/// The byte order mark that some editors write before the text.
 inline constexpr llvm::StringLiteral kByteOrderMark = "\xef\xbb\xbf";
 
-/// Reads at most one byte more than is allowed, so that an endless file ends too.
+/// Reads at most one byte more than the limit, so that reading an endless file ends.
 llvm::Expected<std::string> readSpecText(llvm::StringRef path);
 
 } // namespace xlc::spec

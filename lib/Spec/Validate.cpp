@@ -1,4 +1,4 @@
-// The walk: for each key of a mapping, find its row, check the value against it, hand it to the row's setter.
+// The walk: for each key of a mapping, find its row, check the value against it, pass it to the row's setter.
 #include "Validate.h"
 
 #include "Aliases.h"

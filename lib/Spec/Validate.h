@@ -8,10 +8,10 @@
 
 namespace xlc::spec {
 
-/// What the first half leaves for the second.
+/// The result of the first half, for the second.
 struct Checked {
   Spec spec;
-  /// Keys whose value was refused; what stands in `spec` for them is a default that proves nothing.
+  /// Keys whose value was rejected; `spec` has a default in their place, from which nothing must be concluded.
   std::set<std::string> refused;
 };
 

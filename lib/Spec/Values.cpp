@@ -1,5 +1,5 @@
-// Strict on purpose: YAML readers disagree on `1_000`, `010`, `0x10`, `yes` and `.inf`, so only the plain forms are
-// numbers and booleans here, and a quoted value is text. A refusal names the value and what was expected.
+// Parsing is strict on purpose: YAML readers disagree on `1_000`, `010`, `0x10`, `yes` and `.inf`, so only the plain
+// forms are numbers and booleans here, and a quoted value is text. An error names the value and the expected form.
 #include "Values.h"
 
 #include <cmath>

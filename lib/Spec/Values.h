@@ -1,4 +1,4 @@
-// One scalar or list of the YAML, read as what its row asks for.
+// Reads one scalar or list of the YAML in the form that its row requires.
 #ifndef XLC_LIB_SPEC_VALUES_H
 #define XLC_LIB_SPEC_VALUES_H
 
@@ -7,11 +7,11 @@
 
 namespace xlc::spec {
 
-/// Reads `node` as `key` requires. Otherwise complains ("'dp' must be an integer between 1 and 65536, got
-/// 'four'", with a hint where a likely mistake is recognised) under the name `shownPath` and returns none.
+/// Reads `node` as `key` requires. Otherwise reports an error ("'dp' must be an integer between 1 and 65536, got
+/// 'four'", with a hint if a likely mistake is recognised) under the name `shownPath` and returns none.
 std::optional<Value> readValue(const Key &key, llvm::StringRef shownPath, const YamlNode &node, SpecErrors &errors);
 
-/// What stands there, for a message: "'four'", "a list", "nothing".
+/// The node in words, for a message: "'four'", "a list", "nothing".
 std::string describe(const YamlNode &node);
 
 } // namespace xlc::spec

@@ -1,8 +1,9 @@
-// A call is evaluated whole, which is as if no result were written before all operands are read. A machine goes element
-// by element. So where they share bytes, half of the results are written first and the call is evaluated again: the
-// other half must be what it was. Halves by each bit of the element's number, both ways, tell any two elements apart;
-// beyond a few elements one half by a hash does, since a kernel that reads elsewhere does so for many elements. A kernel over
-// rows has what it needs of a row before it writes the row: there the halves are of rows.
+// A call is evaluated as a whole, as if no result were written before all operands are read, but a machine proceeds
+// element by element. So if operands and results share bytes, half of the results are written first and the call is
+// evaluated again: the other half must not change. Halves by each bit of the element's number, both ways, separate any
+// two elements. For more than a few elements one half by a hash is used, since a kernel that reads elsewhere does so
+// for many elements. A kernel over rows has read all it needs of a row before it writes the row: there the halves are
+// of rows.
 #include "Aliasing.h"
 #include "llvm/Support/MathExtras.h"
 #include <array>

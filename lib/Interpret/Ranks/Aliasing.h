@@ -1,4 +1,4 @@
-// A call whose outs take the place of its ins: what its kernel reads depends on what it has written by then.
+// A call whose outs replace its ins: the values that its kernel reads depend on the elements already written.
 #ifndef XLC_LIB_INTERPRET_RANKS_ALIASING_H
 #define XLC_LIB_INTERPRET_RANKS_ALIASING_H
 
@@ -14,8 +14,8 @@ template <class E> struct PendingCall {
   llvm::ArrayRef<Datum<E>> arguments, results;
 };
 
-/// Fails with a message where an element of the results is another one once others have been written over the
-/// operands: kernels write in whatever order, so each must need its own element only. The memory is left as it was.
+/// Fails with a message if an element of the results changes once others have been written over the operands: kernels
+/// write in any order, so each element must depend on its own element only. The memory is restored.
 template <class E>
 llvm::LogicalResult verifyInPlace(Memory<E> &memory, const Access &access, const PendingCall<E> &call,
                                   const Options &options);

@@ -1,9 +1,9 @@
-// A rank's memory, byte-exact without bytes: every address knows what element begins there.
+// A rank's memory, byte-exact without bytes: every address stores the element that begins there.
 //
-// Reals of the program may be elements of the field, which have no bytes; so the arena keeps the
-// element itself at its address, together with how many bytes it takes. A write forgets every
-// element that it overlaps, and a read finds an element only where one of that type and size begins and
-// is whole. So two buffers that share a byte by mistake cannot go unseen.
+// Reals of the program may be elements of the field, which have no bytes; so the arena stores the element itself at its
+// address, together with its size in bytes. A write removes every element that it overlaps, and a read finds an element
+// only if one of that type and size begins at the address and is whole. So two buffers that share a byte by mistake are
+// always detected.
 //
 // Elements of four or eight bytes begin at multiples of four, so there is a tag and a place for each four bytes: the grain.
 // Where a program keeps floats in sixteen bits, elements of two bytes begin at multiples of two, and the grain is two

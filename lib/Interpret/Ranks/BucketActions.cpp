@@ -1,5 +1,5 @@
-// Gathers, sums and updates of buckets: elements move between the ranks' cells. What is not there is an error of
-// whoever reads it.
+// Gathers, sums and updates of buckets: elements move between the ranks' cells. A missing element is an error of its
+// reader.
 #include "BucketActions.h"
 #include "../Ops/Optimizer.h"
 #include "Pieces.h"

@@ -1,4 +1,4 @@
-// What the actions on buckets do to the ranks of a stage, or of several.
+// The effect of the actions on buckets on the ranks of a stage, or of several.
 #ifndef XLC_LIB_INTERPRET_RANKS_BUCKETACTIONS_H
 #define XLC_LIB_INTERPRET_RANKS_BUCKETACTIONS_H
 
@@ -18,7 +18,7 @@ template <class E> struct World {
   }
 };
 
-/// Error: a rank reads what is not there.
+/// Error: a rank reads a missing element.
 template <class E>
 llvm::LogicalResult missing(mlir::Operation *action, const Rank<E> &rank, llvm::StringRef what, llvm::StringRef member,
                             llvm::StringRef why) {

@@ -1,4 +1,4 @@
-// What a rank holds of the buckets between the actions of a timeline.
+// The parts of the buckets that a rank holds between the actions of a timeline.
 //
 // A bucket of n elements over S shards, seen by a rank of dp index d, with i = d mod S:
 //
@@ -6,9 +6,9 @@
 //
 // Where units read parameters in sixteen bits, the optimizer updates a master, kept as states are.
 //
-// Parameters, gradients and states each are `whole` or `shard` between actions. Every element
-// knows whether it holds anything: a released, not yet gathered or not yet written element is
-// an error for whoever reads it. Padding between members is zero and always readable.
+// Parameters, gradients and states each are `whole` or `shard` between actions. Every element stores whether it has a
+// value: reading a released, not yet gathered or not yet written element is an error. Padding between members is zero
+// and always readable.
 #ifndef XLC_LIB_INTERPRET_RANKS_BUCKETS_H
 #define XLC_LIB_INTERPRET_RANKS_BUCKETS_H
 
@@ -17,7 +17,7 @@
 
 namespace xlc::interpret {
 
-/// Elements that may or may not hold something.
+/// Elements that may or may not have a value.
 template <class E> struct Cells {
   std::vector<E> elements;
   std::vector<bool> isSet;

@@ -1,7 +1,7 @@
-// 64 bits that stand for a tensor: two that differ have the same once in 2^64 times.
+// A 64-bit digest of a tensor: two different tensors have the same digest once in 2^64 cases.
 //
 // Both programs of a large model do not fit into memory at once. So the unpartitioned one runs alone and leaves a
-// digest of each value that it holds after each step, with which the partitioned one is compared.
+// digest of each value after each step, with which the partitioned one is compared.
 #ifndef XLC_LIB_INTERPRET_RANKS_DIGEST_H
 #define XLC_LIB_INTERPRET_RANKS_DIGEST_H
 

@@ -1,4 +1,4 @@
-// A collective of ranks with arenas of their own: what each reads is taken first, then each writes.
+// A collective of ranks with arenas of their own: all operands are read before any result is written.
 #ifndef XLC_LIB_INTERPRET_RANKS_EXCHANGE_H
 #define XLC_LIB_INTERPRET_RANKS_EXCHANGE_H
 

@@ -1,4 +1,4 @@
-// What the ranks of a stage hold between steps: how it begins, and how it is put together again for comparison.
+// The state of the ranks of a stage between steps: its initialization, and its reassembly for comparison.
 //
 //   parameter --layout--> piece of a tensor-parallel rank --bucket--> its place there --extent--> whole, or a shard
 //

@@ -1,4 +1,4 @@
-// Reads and writes of spans, with the reasons why one may not be done.
+// Reads and writes of spans, with the reasons for which they are rejected.
 #include "Memory.h"
 #include "xlc/Interpret/Interpret.h"
 

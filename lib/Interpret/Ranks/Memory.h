@@ -1,9 +1,9 @@
-// Spans of the arenas of a stage's ranks: what the actions of an `exec` program read and write.
+// Spans of the arenas of a stage's ranks: the operands of the actions of an `exec` program.
 //
-// A span is an address with sizes and strides, and remembers its buffer: it may not leave that
-// buffer, and a read of what is not there names it. After the last action that names a buffer its bytes
-// are forgotten, except where a buffer that lives on shares them on purpose. Lifetimes are found here, not
-// believed: those that the program states are checked by the gate of Memory.
+// A span is an address with sizes and strides, and stores its buffer: it must not leave that buffer, and a read of a
+// missing element names it. After the last action that names a buffer its bytes are removed, unless a live buffer
+// shares them on purpose. Lifetimes are computed here; the lifetimes that the program states are checked by the gate of
+// Memory.
 #ifndef XLC_LIB_INTERPRET_RANKS_MEMORY_H
 #define XLC_LIB_INTERPRET_RANKS_MEMORY_H
 

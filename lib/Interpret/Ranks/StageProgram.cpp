@@ -1,5 +1,5 @@
-// Actions and calls of a stage, for all its ranks. What is wrong with the memory (read after release, written over, out
-// of a buffer) is an error at the action; what is wrong with the values is seen by comparison.
+// Actions and calls of a stage, for all its ranks. An error of memory (read after release, overwritten, out of a
+// buffer) is reported at the action; an error of values is detected by comparison.
 #include "StageProgram.h"
 #include "Aliasing.h"
 #include "xlc/Dialect/Graph/LossScale.h"

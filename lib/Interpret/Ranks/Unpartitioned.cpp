@@ -1,4 +1,4 @@
-// The unpartitioned program: what every partitioned one must equal.
+// The unpartitioned program: the reference for every partitioned one.
 //
 // One rank has the whole global batch: @micro_batch runs for micro-batch 0 of rank 0, 1, ..., then
 // micro-batch 1, and so on; losses, counts and contributions add up; @scalars and @update end the step. Buffers are

@@ -1,5 +1,5 @@
-// What a rank holds after a step against what it should hold: element by element, or by digests where the unpartitioned
-// program is gone. Differences go into the report, the first of each tensor in words.
+// Compares the values of a rank after a step with the expected ones: element by element, or by digests if the
+// unpartitioned program is gone. Differences are added to the report, the first of each tensor in words.
 #ifndef XLC_LIB_INTERPRET_VERIFY_COMPARISON_H
 #define XLC_LIB_INTERPRET_VERIFY_COMPARISON_H
 

@@ -1,5 +1,5 @@
-// --xlc-replay: the unpartitioned program in float64 on the numbers of a real run, for tests that ask how far a program of
-// sixteen bits is from it. Steps that the run skipped are not in its rows.
+// --xlc-replay: runs the unpartitioned program in float64 on the numbers of a real run, for tests of the distance of a
+// 16-bit program from it. Steps that the run skipped are not in its rows.
 #include "../Ranks/Model.h"
 #include "xlc/Interpret/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
