@@ -4,9 +4,9 @@
 //   products    0.81 of the dense peak, 0.75 of that of float32: large cuBLAS products on H100 reach 798 of 989 TFLOP/s
 //   load        of these rates of 16-bit types, within a step: 0.89 on H100. GPT-2 124M takes 121.6 ms, its kernels run
 //               one by one take 110, of which products and attention 88.6, with 0.8 between kernels (docs/Device.md).
-//               The rest is attributed to the clock, which drops under load. H200 has the same chip. Whole steps of MPT-13B
-//               with 1024 tokens reach 0.79 of the peak on eight A100s, recomputation counted (HFU), and 0.59 on H100s
-//               (github.com/mosaicml/llm-foundry, scripts/train/benchmarking), so A100 has 1
+//               The rest is attributed to the clock, which drops under load. H200 has the same chip. Whole steps of
+//               MPT-13B with 1024 tokens reach 0.79 of the peak on eight A100s, recomputation counted (HFU), and 0.59
+//               on H100s (github.com/mosaicml/llm-foundry, scripts/train/benchmarking), so A100 has 1
 //   bandwidth   0.90 of the peak: copies on H100 and H200 reach 3.0 and 4.3 TB/s of 3.35 and 4.8
 //   node        0.82 of NVLink's rate in one direction, half of the rate that data sheets give: NCCL reaches 370
 //               of 450 GB/s on H100 (github.com/NVIDIA/nccl-tests, issue 212)

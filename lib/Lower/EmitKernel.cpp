@@ -3,8 +3,8 @@
 //     all          one element of each result; a GPU treats it as a row
 //     1-d domains  independent positions
 //     loop         independent elements
-//     rows         for each row: row values once, then elements along the last dimension; a sum of columns over chunks of
-//                  rows visits the rows of a chunk one after the other, with its partial sums in registers
+//     rows         for each row: row values once, then elements along the last dimension; a sum of columns over chunks
+//                  of rows visits the rows of a chunk one after the other, with its partial sums in registers
 //     columns      independent positions; the positions of results of another length follow
 //
 // Within a row all results are computed before any is stored, and row results are stored last, so an operand that

@@ -1,4 +1,4 @@
-// `xlc calibrate`: the figures of this machine, for plans that say how long a step takes on it.
+// `xlc calibrate`: measures the figures of this machine, with which plans predict the time of a step on it.
 #include "Command.h"
 #include "MessageStream.h"
 

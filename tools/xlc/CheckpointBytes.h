@@ -1,4 +1,5 @@
-// What a checkpoint of a plan takes: the runtime's own tables of who writes what, so that bytes are those of the files.
+// The size of a checkpoint of a plan, from the runtime's own tables of the data that each rank writes, so that it
+// equals the size of the files.
 #ifndef XLC_TOOLS_CHECKPOINTBYTES_H
 #define XLC_TOOLS_CHECKPOINTBYTES_H
 
@@ -7,7 +8,7 @@
 
 namespace xlc {
 
-/// None where the spec asks for no checkpoints. The compilation has been through Memory.
+/// None if the spec requests no checkpoints. Requires the compilation after Memory.
 std::optional<CheckpointReport> measureCheckpoint(const Compilation &compilation);
 
 } // namespace xlc

@@ -1,4 +1,5 @@
-// xlc checkpoint: what is in a checkpoint of a program, whether it is whole, and the same for other programs.
+// xlc checkpoint: lists the contents of a program's checkpoint, verifies that it is complete, and exports and imports
+// checkpoints of other programs.
 #include "Checkpoint/Export.h"
 #include "Checkpoint/Import.h"
 #include "Command.h"

@@ -1,6 +1,6 @@
-// What the subcommands of xlc share: exit codes, common options, and how a subcommand is declared.
+// The common parts of the subcommands of xlc: exit codes, common options, and the declaration of a subcommand.
 //
-// Results go to stdout, everything else to stderr, so that `xlc plan --json | jq` works whatever is said on the way.
+// Results are written to stdout, everything else to stderr, so that `xlc plan --json | jq` works with any diagnostics.
 #ifndef XLC_TOOLS_XLC_COMMAND_H
 #define XLC_TOOLS_XLC_COMMAND_H
 
@@ -14,7 +14,7 @@ namespace xlc {
 /// of both.
 enum Exit { Done = 0, Rejected = 1, Usage = 2, DoesNotFit = 3, VerificationFailed = 4, Internal = 70 };
 
-/// What `plan`, `compile` and `verify` have in common.
+/// The common options of `plan`, `compile` and `verify`.
 struct CommonOptions {
   std::string model, spec, cpu = "native";
   std::string target; ///< empty: the spec's
@@ -22,11 +22,11 @@ struct CommonOptions {
   RunOptions run;
 
   void addTo(CLI::App &command);
-  /// Those beside model and spec.
+  /// Adds the options other than model and spec.
   void addBeside(CLI::App &command);
 };
 
-/// A subcommand: its options, and what it does; the result is the exit code.
+/// A subcommand: its options and its action, whose result is the exit code.
 struct Command {
   CLI::App *app;
   std::function<int()> run;

@@ -1,4 +1,4 @@
-// xlc compile: from the same plan to a training program.
+// xlc compile: compiles the plan to a training program.
 #include "ReferenceCheck.h"
 #include "llvm/Support/FileSystem.h"
 

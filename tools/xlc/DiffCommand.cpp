@@ -1,4 +1,4 @@
-// xlc diff: what differs between the plans of two specs.
+// xlc diff: prints the differences between the plans of two specs.
 #include "SessionReport.h"
 #include "xlc/Report/Diff.h"
 #include "llvm/Support/Path.h"

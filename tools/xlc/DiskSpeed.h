@@ -1,4 +1,4 @@
-// How fast a folder's disk takes what is written to it and synced, as checkpoints are.
+// The speed at which a folder's disk accepts data that is written and synced, as for checkpoints.
 #ifndef XLC_TOOLS_DISKSPEED_H
 #define XLC_TOOLS_DISKSPEED_H
 
@@ -12,7 +12,7 @@ struct DiskSpeed {
   double syncSeconds;    ///< of a file of 4 KiB: what a manifest takes
 };
 
-/// Writes 256 MiB into a file without a name in `folder`, in 1 MiB blocks, and 16 small files. Nothing stays.
+/// Writes 256 MiB into an unnamed file in `folder`, in 1 MiB blocks, and 16 small files. No file remains.
 llvm::Expected<DiskSpeed> measureDisk(const std::string &folder);
 
 } // namespace xlc

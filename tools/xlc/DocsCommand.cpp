@@ -1,4 +1,4 @@
-// xlc docs: the pages of the documentation that are made from tables in the code.
+// xlc docs: prints the pages of the documentation that are generated from tables in the code.
 #include "Command.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,5 +1,5 @@
-// `xlc doctor`: what the machine at hand can do, and how to get what it lacks. What programs of a target use is
-// examined by its row of the table of targets.
+// `xlc doctor`: reports the capabilities of this machine, and how to install missing software. The requirements of a
+// target's programs are examined by the target's row of the table of targets.
 #include "Command.h"
 #include "DiskSpeed.h"
 #include "MessageStream.h"

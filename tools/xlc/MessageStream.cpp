@@ -1,4 +1,4 @@
-// See MessageStream.h. A line is printed when it ends; how much was left out is said when the process ends.
+// See MessageStream.h. A line is printed when it ends; the amount of omitted text is reported when the process ends.
 #include "MessageStream.h"
 #include "Files/Messages.h"
 

@@ -1,4 +1,4 @@
-// Standard error, as all commands write it: whole lines, escaped and limited (lib/Runtime/Files/Messages.h).
+// Standard error for all commands: whole lines, escaped and limited (lib/Runtime/Files/Messages.h).
 #ifndef XLC_TOOLS_XLC_MESSAGESTREAM_H
 #define XLC_TOOLS_XLC_MESSAGESTREAM_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc {
 
-/// The stream for everything that is no result. One for the process, as the limits are.
+/// The stream for everything except results. There is one for the process, since the limits are per process.
 llvm::raw_ostream &messages();
 
 } // namespace xlc

@@ -1,4 +1,4 @@
-// xlc plan: what every rank will hold, send and compute, and whether it fits.
+// xlc plan: prints the memory, communication and computation of every rank, and whether the plan fits.
 #include "ReferenceCheck.h"
 #include "SessionReport.h"
 #include "xlc/Phases/Forks.h"

@@ -1,6 +1,6 @@
-// See ReferenceCheck.h. The phases run once more for a spec of one rank whose optimizer leaves each gradient in the place of its parameter:
-// what is compared is what Import, Differentiate, the kernels and the runtime make of the file, with the spec's `loss`, `trainable`,
-// `padding`, `tie` and `untie`.
+// See ReferenceCheck.h. The phases run once more for a spec of one rank whose optimizer stores each gradient in place
+// of its parameter. So the comparison covers the results of Import, Differentiate, the kernels and the runtime for the
+// file, with the spec's `loss`, `trainable`, `padding`, `tie` and `untie`.
 #include "ReferenceCheck.h"
 #include "Failure.h"
 #include "Files/InputFile.h"

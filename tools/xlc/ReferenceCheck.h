@@ -1,4 +1,4 @@
-// The comparison with PyTorch's own numbers, where a model comes with a reference (include/xlc/Reference/Reference.h).
+// The comparison with PyTorch's own numbers, if a model has a reference (include/xlc/Reference/Reference.h).
 #ifndef XLC_TOOLS_XLC_REFERENCECHECK_H
 #define XLC_TOOLS_XLC_REFERENCECHECK_H
 

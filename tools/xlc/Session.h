@@ -26,7 +26,7 @@ public:
   int compile(const CompilationInputs::Request &request);
   /// Runs the phases after Spec for another spec, without a word; none where the spec is not possible for the model.
   std::optional<Compilation> tryPhases(const Spec &spec);
-  /// What a failure after the phases means, from what has been said.
+  /// The exit code for a failure after the phases, according to the diagnostics so far.
   int failed();
 
   Compilation &get() { return compilation; }
@@ -36,11 +36,11 @@ private:
   int run(const RunOptions &run);
   /// Null after a diagnostic.
   const Target *chooseTarget(const Spec &spec);
-  /// Of the device, or of --cpu; none after a diagnostic.
+  /// The chip of the device, or of --cpu; none after a diagnostic.
   std::optional<std::string> chooseChip(const Spec &spec, const TargetRow &row);
-  /// Shows an error of a pass as one of the model's file, naming the node.
+  /// Reports an error of a pass as one of the model's file, with the name of the node.
   void show(mlir::Diagnostic &diagnostic);
-  /// Writes what went into the phase that failed. Returns Internal.
+  /// Writes the input of the phase that failed. Returns Internal.
   int writeReproducer();
 
   const CommonOptions &options;
@@ -51,8 +51,8 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// Leaves what it is given to the end of the process: of a long plan, a module of millions of ops would be taken apart
-/// for seconds. A build that looks for leaks takes it apart.
+/// Does not destroy its object before the end of the process: the module of a long plan has millions of ops, whose
+/// destruction would take seconds. A build that checks for leaks does destroy it.
 struct LeaveToExit {
   template <typename T> void operator()(T *pointer) const {
     if (LLVM_ADDRESS_SANITIZER_BUILD)
@@ -60,10 +60,10 @@ struct LeaveToExit {
   }
 };
 
-/// The session of a command, which is the last thing that its process does.
+/// The session of a command, which is the last object that its process uses.
 using LastSession = std::unique_ptr<Session, LeaveToExit>;
 
-/// Runs a command. Exceptions end as exit code 70.
+/// Runs a command. Exceptions result in exit code 70.
 int runGuarded(const Command &command);
 
 } // namespace xlc

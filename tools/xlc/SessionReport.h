@@ -7,10 +7,10 @@
 
 namespace xlc {
 
-/// But for what only `xlc plan` shows: the same in float32, and changes of the spec.
+/// Excludes the parts that only `xlc plan` shows: the same in float32, and changes of the spec.
 PlanReport reportOf(Session &session);
 
-/// Writes a whole file, or none: Done, or Rejected where it would replace an input. Throws Failure where it cannot be
+/// Writes a whole file, or none: Done, or Rejected if it would replace an input. Throws Failure if it cannot be
 /// written.
 int writeOutput(Session &session, const std::string &path, llvm::function_ref<void(llvm::raw_ostream &)> print);
 

@@ -1,5 +1,5 @@
-// xlc verify: the partitioned program on simulated ranks against the unpartitioned one, and then the compiled program
-// against the partitioned one, call by call.
+// xlc verify: compares the partitioned program on simulated ranks with the unpartitioned one, and then the compiled
+// program with the partitioned one, call by call.
 #include "ReferenceCheck.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Interpret/Verify.h"
