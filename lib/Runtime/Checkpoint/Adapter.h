@@ -1,5 +1,5 @@
-// The adapter of PEFT that a checkpoint has, as adapter_model.safetensors holds it: its names begin with PEFT's model,
-// whatever module that was in, and lack the adapter's name, which whoever loads the file chooses.
+// The PEFT adapter in a checkpoint, with the names of adapter_model.safetensors: they begin with the name of PEFT's
+// model, whatever module that was in, and omit the name of the adapter, which is chosen when the file is loaded.
 //
 //     model.base_model.model.h.0.attn.c_attn.lora_A.default.weight     in the checkpoint
 //           base_model.model.h.0.attn.c_attn.lora_A.weight             in the file
@@ -17,12 +17,12 @@ struct AdapterTensor {
 
 struct Adapter {
   std::vector<AdapterTensor> tensors;
-  std::vector<std::string> leftOut; ///< of parameters that are trained, and are in no model of PEFT
+  std::vector<std::string> leftOut; ///< trained parameters outside PEFT's model
 };
 
-/// Of PEFT's model, the parameters that have the adapter's name (`default`), trained or frozen, and all others that are
-/// trained: those of which the optimizer has states. Throws Rejected where none has the adapter's name, or two would
-/// get the same one.
+/// Finds the parameters of PEFT's model that have the adapter's name (`default`), trained or frozen, and all other
+/// trained parameters, which are those with optimizer states. Throws Rejected if no parameter has the adapter's name,
+/// or if two would get the same name.
 Adapter findAdapter(const Checkpoint &checkpoint);
 
 } // namespace xlc::runtime

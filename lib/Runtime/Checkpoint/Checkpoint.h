@@ -1,5 +1,5 @@
-// A checkpoint that is read: its manifest, its files, and elements of its tensors, each block of which is verified
-// before it is used. The chain is manifest, header, block: one flipped bit anywhere is found.
+// Reads a checkpoint: its manifest, its files, and elements of its tensors. Each block is verified before it is used.
+// The chain is manifest, header, block: one flipped bit anywhere is found.
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_CHECKPOINT_H
 #define XLC_LIB_RUNTIME_CHECKPOINT_CHECKPOINT_H
 
@@ -9,23 +9,23 @@
 
 namespace xlc::runtime {
 
-/// What is wrong with a checkpoint, with the name of the file.
+/// Describes damage to a checkpoint, with the name of the file.
 struct Damaged : Rejected {
   using Rejected::Rejected;
 };
 
 class Checkpoint {
 public:
-  /// Opens `folder`: the manifest and the headers of all files. Throws Damaged where one is missing, or is not what the
-  /// manifest says.
+  /// Opens `folder`: the manifest and the headers of all files. Throws Damaged if one is missing or does not match the
+  /// manifest.
   explicit Checkpoint(const std::string &folder);
 
   const std::string folder;
   const Manifest &manifest() const { return said; }
 
-  /// The tensor of a kind and a name; null: there is none.
+  /// The tensor of a kind and a name; null if there is none.
   const SavedTensor *find(std::string_view kind, const std::string &name) const;
-  /// The parameter or buffer of a name: what other programs have saved does not say which of them it is.
+  /// The parameter or buffer of a name. Files of other programs do not state which of the two it is.
   const SavedTensor *findOfModel(const std::string &name) const;
 
 private:
@@ -41,31 +41,32 @@ private:
   [[noreturn]] void reject(const SavedFile &file, const std::string &why) const;
 
   Manifest said;
-  std::vector<std::unique_ptr<File>> files; ///< as the manifest has them
+  std::vector<std::unique_ptr<File>> files; ///< in the order of the manifest
   std::map<std::string, const SavedTensor *, std::less<>> tensors;
 };
 
-/// Reads for one thread. It keeps the blocks that it has read last, 16 of 1 MiB: rows of a tensor that was cut
-/// otherwise come from a few blocks in turns.
+/// Reads for one thread. It caches the 16 blocks of 1 MiB that were read last: rows of a tensor with a different cut
+/// come from a few blocks in turns.
 class CheckpointReader {
 public:
   explicit CheckpointReader(const Checkpoint &checkpoint) : checkpoint(checkpoint) {}
 
-  /// Gives elements [begin, begin + count) of the whole tensor, in its type, in parts. Throws Damaged.
+  /// Passes elements [begin, begin + count) of the whole tensor to `take`, in the type of the tensor, in parts. Throws
+  /// Damaged.
   void read(const SavedTensor &tensor, uint64_t begin, uint64_t count, const Take &take);
-  /// The same, to memory: blocks that lie within the range are read and verified there, without a copy.
+  /// The same, to memory. Blocks within the range are read and verified in place, without a copy.
   void readTo(const SavedTensor &tensor, uint64_t begin, uint64_t count, char *to);
-  /// How many blocks a piece has. Verifies one of them; throws Damaged.
+  /// blocksOf: the number of blocks of a piece. verify: verifies one of them; throws Damaged.
   static uint64_t blocksOf(const SavedTensor &tensor, const SavedPiece &piece);
   void verify(const SavedTensor &tensor, const SavedPiece &piece, uint64_t block) {
     load(placeOf(tensor, piece, block));
   }
-  /// Of blocks that were read until now.
+  /// The total size of the blocks that were read so far.
   uint64_t bytesRead() const { return readBytes; }
 
 private:
   struct Block {
-    uint64_t file, begin; ///< where it lies
+    uint64_t file, begin; ///< its place in the file
     uint64_t lastUse;
     std::vector<char> bytes;
   };

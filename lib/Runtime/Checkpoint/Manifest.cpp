@@ -1,4 +1,4 @@
-// See Manifest.h. How it is written, and what it is compared by.
+// See Manifest.h. Writes a manifest and computes its fingerprint.
 #include "Manifest.h"
 
 #include "Files/Checksum.h"

@@ -1,6 +1,6 @@
-// What a checkpoint says of itself, in its file checkpoint.json: how far the run was, what it was run with, which files
-// there are and which part of which tensor lies where. It is written last: a folder without it does not count.
-// docs/Checkpoints.md has the format.
+// The manifest of a checkpoint, in its file checkpoint.json: the progress of the run, the model and settings of the
+// run, the list of files, and the place of each part of each tensor. It is written last: a folder without a manifest is
+// not a checkpoint. docs/Checkpoints.md describes the format.
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H
 #define XLC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H
 
@@ -13,25 +13,25 @@ namespace xlc::runtime {
 
 inline constexpr char manifestName[] = "checkpoint.json";
 
-/// The kinds of tensors of the model. The kind of an optimizer state is its name, "m".
+/// The kinds of tensors of the model. The kind of an optimizer state is its name, for example "m".
 inline constexpr std::string_view kParameterKind = "parameter", kBufferKind = "buffer";
 
-/// The schedule of what other programs have saved: it is not known.
+/// The schedule of a checkpoint imported from another program: unknown.
 inline constexpr std::string_view kImportedSchedule = "imported";
 
-/// How far a run was.
+/// The progress of a run.
 struct RunProgress {
-  uint64_t step = 0, applied = 0, samples = 0; ///< done until then
+  uint64_t step = 0, applied = 0, samples = 0; ///< completed so far
   bool operator==(const RunProgress &) const = default;
 };
 
 struct SavedFile {
-  std::string name; ///< in the folder
+  std::string name; ///< relative to the folder
   uint64_t bytes = 0;
-  std::string header; ///< digits of the checksum of all before the data
+  std::string header; ///< digits of the checksum of all bytes before the data
 };
 
-/// A part of a tensor, and the file of the manifest's list that has it.
+/// A part of a tensor, and the index of its file in the manifest's list.
 struct SavedPiece {
   uint64_t file = 0;
   PieceRange range;
@@ -43,16 +43,16 @@ struct SavedTensor {
   TensorCut cut;
   std::vector<SavedPiece> pieces; ///< in the order of index and begin
 
-  /// Else it is a state of the optimizer.
+  /// Otherwise it is a state of the optimizer.
   bool isOfModel() const { return kind == kParameterKind || kind == kBufferKind; }
-  /// As the files of the checkpoint name it: a parameter or a buffer by its name, a state as "m/NAME".
+  /// The name in the files of the checkpoint: the plain name for a parameter or a buffer, "m/NAME" for a state.
   std::string key() const { return isOfModel() ? name : kind + "/" + name; }
 };
 
-/// What the rows of a run come from; what a resumed run has to have again.
+/// The source of the rows of a run; a resumed run must have the same.
 struct SavedData {
   struct File {
-    std::string name; ///< without its folders
+    std::string name; ///< without folders
     uint64_t bytes = 0;
     std::string ends; ///< digits of a checksum of its first and last MiB
     bool operator==(const File &) const = default;
@@ -60,29 +60,29 @@ struct SavedData {
   uint64_t rows = 0;
   std::vector<File> files;
   bool shuffle = false, drop = false;
-  uint64_t seed = 0; ///< of the order
+  uint64_t seed = 0; ///< of the order of rows
   bool operator==(const SavedData &) const = default;
 };
 
-/// What a run knows of its evaluations.
+/// The state of the evaluations of a run.
 struct EvaluationState {
-  double best = 0;        ///< infinite: none was a number
-  uint64_t bestStep = 0;  ///< the step of that
-  uint64_t notBetter = 0; ///< evaluations in a row
-  uint64_t lastStep = 0;  ///< behind which the last one was
+  double best = 0;        ///< infinite if no evaluation gave a number
+  uint64_t bestStep = 0;  ///< the step of the best evaluation
+  uint64_t notBetter = 0; ///< consecutive evaluations without an improvement
+  uint64_t lastStep = 0;  ///< the step after which the last evaluation ran
   bool operator==(const EvaluationState &) const = default;
 };
 
 struct Manifest {
   std::string model; ///< digits of a checksum of names, kinds and shapes
   RunProgress progress;
-  uint64_t seed = 0; ///< of all that is drawn
+  uint64_t seed = 0; ///< of all random draws
   std::optional<LossScaleState> lossScale;
-  std::string optimizer;                     ///< its type; empty: not known
+  std::string optimizer;                     ///< its type; empty: unknown
   std::vector<std::string> states;           ///< of the optimizer, by name
-  std::string schedule;                      ///< of learning rates, in words, or kImportedSchedule
-  std::optional<SavedData> data;             ///< none: not known
-  std::optional<EvaluationState> evaluation; ///< none: there was none
+  std::string schedule;                      ///< of learning rates, as text, or kImportedSchedule
+  std::optional<SavedData> data;             ///< none: unknown
+  std::optional<EvaluationState> evaluation; ///< none: the run did not evaluate
   struct MadeBy {
     std::string xlc, layout, precision, target;
   } madeBy;
@@ -90,18 +90,20 @@ struct Manifest {
   std::vector<SavedTensor> tensors;
 };
 
-/// The bytes of the file.
+/// The contents of the file.
 std::string writeManifest(const Manifest &manifest);
 
-/// What a file of these bytes says. `complaint`: why it is none, or what in it cannot be: a tensor whose pieces do not
-/// tile it, a file of a name that no checkpoint has. Memory is at most eight times that of the text.
+/// Parses the contents of a manifest. `complaint` receives the reason why they are not a manifest, or the first invalid
+/// entry: a tensor that its pieces do not tile, or a file name that no checkpoint uses. Memory is at most eight times
+/// that of the text.
 Manifest readManifest(std::string text, std::string &complaint);
 
-/// Of names, kinds and shapes: which model and optimizer a checkpoint is of, whatever its layout and precision.
+/// A fingerprint of names, kinds and shapes. It identifies the model and optimizer of a checkpoint, whatever its layout
+/// and precision.
 std::string fingerprintOf(const std::vector<SavedTensor> &tensors);
 
-/// How many elements a piece of a tensor has, padding included, and the geometry; none where the shape cannot be cut
-/// so.
+/// The number of elements of a piece of a tensor, padding included, and its geometry; none if the shape cannot be cut
+/// in this way.
 struct CutGeometry {
   uint64_t run = 0, block = 0, rest = 1, rows = 1; ///< as in PieceShape
   uint64_t pieceElements() const { return rows * block * rest; }

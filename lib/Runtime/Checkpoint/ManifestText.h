@@ -1,4 +1,4 @@
-// What the writer and the reader of manifests share.
+// Definitions shared by the writer and the reader of manifests.
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_MANIFESTTEXT_H
 #define XLC_LIB_RUNTIME_CHECKPOINT_MANIFESTTEXT_H
 
@@ -8,7 +8,7 @@ namespace xlc::runtime {
 
 /// The version of the format.
 inline constexpr uint64_t manifestVersion = 1;
-/// What stands before the digits of the manifest's own checksum, which is made with zeros in their place.
+/// The text before the digits of the manifest's own checksum, which is computed with zeros in their place.
 inline constexpr std::string_view manifestChecksumKey = "\"checksum\":\"";
 inline constexpr std::string_view manifestNoDigits = "0000000000000000";
 static_assert(manifestNoDigits.size() == checksumDigits);

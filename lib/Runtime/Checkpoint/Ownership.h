@@ -1,10 +1,11 @@
-// Which tensors a checkpoint of a plan has, and which rank writes which part of them. Each element is written once:
+// Lists the tensors of a checkpoint of a plan, and assigns each part of them to the rank that writes it. Each element
+// is written once:
 //
-//     shards       a rank writes what its shard and its piece have
-//     replicas     of elements that R ranks hold alike, replica r writes [r n / R, (r + 1) n / R), in multiples of 64
-//                  elements; of less than 1 MiB one replica, which follows from the name, writes all
-//     averages     running averages differ between replicas: the first, of dp index 0, writes all
-//     copies       of a parameter that several pipeline stages have, the first stage writes
+//     shards       a rank writes the elements of its shard and its piece
+//     replicas     of elements replicated on R ranks, replica r writes [r n / R, (r + 1) n / R), in multiples of 64
+//                  elements; below 1 MiB, one replica, chosen by the name, writes all
+//     averages     running averages differ between replicas: the first, with dp index 0, writes all
+//     copies       of a parameter that is on several pipeline stages, the first stage writes
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_OWNERSHIP_H
 #define XLC_LIB_RUNTIME_CHECKPOINT_OWNERSHIP_H
 
@@ -13,33 +14,34 @@
 
 namespace xlc::runtime {
 
-/// The tensor of a saved state of a bucket for one of its parameters; without pieces. Of a parameter that ranks hold
-/// rounded alone (State/States.h, isHeldRounded) it has the values that it began with.
+/// The tensor of a saved state of a bucket for one of its parameters, without pieces. If ranks hold the parameter only
+/// in rounded form (State/States.h, isHeldRounded), the tensor has its initial values.
 SavedTensor describeTensor(const Plan &plan, const plan::StateT &state, const plan::ParameterT &parameter);
 
-/// All of them, in the order of the plan's parameters, then of its states.
+/// All tensors, in the order of the plan's parameters, then of its states.
 std::vector<SavedTensor> listTensors(const Plan &plan);
 
 /// The names of the optimizer's states, sorted.
 std::vector<std::string> listOptimizerStates(const Plan &plan);
 
-/// A part of a tensor on a rank: elements of its piece, which are elements from `inBucket` on of the state.
+/// A part of a tensor on a rank: a range of elements of its piece, which begins at element `inBucket` of the state.
 struct HeldPart {
   HeldState held;
-  size_t parameter; ///< of the plan
+  size_t parameter; ///< index in the plan
   PieceRange range;
   uint64_t inBucket;
 
-  /// Where it begins in the arena, and how many bytes it has there.
+  /// The offset in the arena, and the size in bytes.
   uint64_t offset() const { return held.offsetOf(inBucket); }
   uint64_t bytes() const { return (range.end - range.begin) * bytesOf(held.row->element); }
 };
 
-/// Calls visit(part) for all that a rank writes, parameters in the order of the plan, of each its states in theirs.
+/// Calls visit(part) for each part that a rank writes: parameters in the order of the plan, then the states of each in
+/// their order.
 void forEachOwnedPart(const Plan &plan, int rank, const std::function<void(const HeldPart &)> &visit);
 
-/// The same for all that other ranks of the first stage that has it hold too, bit by bit. Running averages are not of
-/// these, which each dp index has of its own rows.
+/// The same for each part that other ranks of its first stage hold too, bit by bit. Running averages are excluded: each
+/// dp index computes its own from its rows.
 void forEachSharedPart(const Plan &plan, int rank, const std::function<void(const HeldPart &)> &visit);
 
 } // namespace xlc::runtime

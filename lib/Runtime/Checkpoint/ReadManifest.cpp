@@ -1,5 +1,5 @@
-// See Manifest.h. The text is read value by value: lists of pieces, which may have a million entries, become plain
-// structs as they end, and nothing else of it is kept.
+// See Manifest.h. The text is parsed value by value: lists of pieces, which may have a million entries, become plain
+// structs when they end, and nothing else of the text is kept.
 #include "Manifest.h"
 
 #include "ManifestText.h"

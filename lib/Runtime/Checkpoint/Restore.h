@@ -1,5 +1,5 @@
-// From a checkpoint to the arena of a rank, whatever layout, precision and target it was written by: each rank reads
-// the elements that it holds, wherever they lie.
+// Restores the arena of a rank from a checkpoint of any layout, precision and target: each rank reads the elements that
+// it holds, from whichever files contain them.
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_RESTORE_H
 #define XLC_LIB_RUNTIME_CHECKPOINT_RESTORE_H
 
@@ -8,29 +8,29 @@
 
 namespace xlc::runtime {
 
-/// What differs between a checkpoint and a plan that is to go on with it, model and optimizer: up to three differences
-/// in a line; empty where it fits.
+/// Compares model and optimizer of a checkpoint with those of a plan that is to continue it. Returns up to three
+/// differences in a line, or nothing if they match.
 std::string findDifferences(const Plan &plan, const Manifest &manifest);
-/// The same of the model alone: of parameters and running averages.
+/// The same for the model only: for parameters and running averages.
 std::string findDifferencesOfModel(const Plan &plan, const Manifest &manifest);
 
-/// Bytes that a rank has read of a checkpoint, those of the elements that it holds of what checkpoints have, and how long
-/// it took.
+/// The bytes that a rank has read from a checkpoint, the bytes of those of its elements that checkpoints contain, and
+/// the time taken.
 struct Restored {
   uint64_t read = 0, held = 0, nanoseconds = 0;
 };
 
-/// Fills all states of buckets that a rank holds: what is in the checkpoint in the state's type, what is rounded from
-/// it, all else zero. Throws Damaged.
+/// Fills all states of buckets that a rank holds: from the checkpoint in the state's type, or rounded from it; all
+/// other bytes with zero. Throws Damaged.
 Restored restoreStates(const Plan &plan, const Checkpoint &checkpoint, int rank, RankMemory memory);
 
 /// Whether a path is the folder of a checkpoint.
 bool isCheckpoint(const std::string &path);
 
-/// Values of parameters for what begins from them alone. The checkpoint outlives it.
+/// Initial values of parameters, for a run that starts from them only. The checkpoint outlives this object.
 class CheckpointParameters final : public ParameterSource {
 public:
-  /// Throws Rejected where the checkpoint lacks a parameter of the plan.
+  /// Throws Rejected if the checkpoint lacks a parameter of the plan.
   CheckpointParameters(const Plan &plan, std::shared_ptr<const Checkpoint> checkpoint);
   void read(size_t index, uint64_t begin, uint64_t count, const Take &take) const override;
 

@@ -1,4 +1,4 @@
-// Whether all hosts have one folder of checkpoints: rank 0 leaves a number there, and the others find it.
+// Checks that all hosts share one folder of checkpoints: rank 0 writes a number there, and the others read it.
 //
 //     CK/.same        16 hexadecimal digits
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_SHAREDFOLDER_H
@@ -9,9 +9,9 @@
 
 namespace xlc::runtime {
 
-/// Leaves a number that no run before has left, and returns it; it is not 0. Throws Rejected.
+/// Writes a number, not 0, that no earlier run has written, and returns it. Throws Rejected.
 uint64_t markFolder(const std::string &dir);
-/// Throws Rejected where the folder has another one, or none.
+/// Throws Rejected if the folder has a different number, or none.
 void checkMark(const std::string &dir, uint64_t number);
 
 } // namespace xlc::runtime

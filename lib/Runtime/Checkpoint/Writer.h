@@ -1,10 +1,10 @@
-// What a rank writes of a checkpoint: its two files, whole and synced.
+// Writes the two files of a rank in a checkpoint, complete and synced.
 //
-//     parameters-00003.safetensors    of parameters (masters) and running averages
-//     states-00003.safetensors        of the optimizer's states: "m/NAME"
+//     parameters-00003.safetensors    parameters (masters) and running averages
+//     states-00003.safetensors        states of the optimizer: "m/NAME"
 //
-// An entry is a whole tensor in its shape, or a piece (Files/Seal.h). A rank that owns nothing of one of them has no
-// such file.
+// An entry is a whole tensor in its shape, or a piece (Files/Seal.h). A rank without entries for one of the files does
+// not write that file.
 #ifndef XLC_LIB_RUNTIME_CHECKPOINT_WRITER_H
 #define XLC_LIB_RUNTIME_CHECKPOINT_WRITER_H
 
@@ -13,33 +13,34 @@
 
 namespace xlc::runtime {
 
-/// A copy of what a rank writes, in memory of the host.
+/// A copy of the states that a rank writes, in host memory.
 class StateCopy {
 public:
-  /// Of all of it, or of what changes beside updates alone.
+  /// Copies all states, or only those that change outside updates.
   StateCopy(const Plan &plan, int rank, const ReadState &read, bool all);
-  /// Whether it has these bytes; then they are in `to`.
+  /// Whether the copy has these bytes; if so, writes them to `to`.
   bool read(uint64_t offset, uint64_t bytes, void *to) const;
-  /// What it takes.
+  /// The size of the copy.
   uint64_t bytes() const;
 
 private:
-  std::map<uint64_t, std::vector<char>> runs; ///< by their place in the arena
+  std::map<uint64_t, std::vector<char>> runs; ///< by offset in the arena
 };
 
-/// Writes them into a folder. `values`: what parameters began with. Memory: 1 MiB beside the headers. Throws Rejected,
-/// naming the file, where one cannot be written; it then leaves no file of its own.
+/// Writes the files into a folder. `values`: the initial values of parameters. The required memory is 1 MiB plus the
+/// headers. Throws Rejected, with the name of the file, if one cannot be written; then none of the files of this rank
+/// remains.
 void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,
                 const std::string &folder);
 
-/// Bytes of the files that a rank writes, and of a StateCopy of all of it, or of what changes beside updates alone.
+/// The bytes of the files that a rank writes, and of a StateCopy of all states or of those that change outside updates.
 struct WrittenBytes {
   uint64_t files = 0, copy = 0, copyBesideUpdates = 0;
 };
 WrittenBytes measureFiles(const Plan &plan, int rank);
 
-/// Completes a manifest with the files of a folder that all ranks have written, and with what lies where. Throws
-/// Rejected where one is missing or is not what its rank has to write.
+/// Completes a manifest with the files in a folder, which all ranks have written, and with the places of all tensors.
+/// Throws Rejected if a file is missing or does not have the contents that its rank has to write.
 void listFiles(const Plan &plan, const std::string &folder, Manifest &manifest);
 
 } // namespace xlc::runtime
