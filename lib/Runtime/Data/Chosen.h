@@ -1,5 +1,4 @@
-// Where the rows of each input come from: a dataset of the plan, and files that the command line chooses in place of
-// its own.
+// Selects the source of the rows of each input: a dataset of the plan, or files that the command line names instead.
 #ifndef XLC_LIB_RUNTIME_DATA_CHOSEN_H
 #define XLC_LIB_RUNTIME_DATA_CHOSEN_H
 
@@ -9,23 +8,23 @@
 
 namespace xlc::runtime {
 
-/// What the command line says of data: files by the name of an input, the files of the stream as "tokens"; a folder of
-/// NAME.npy; a seed where the spec gives the order none.
+/// The data options of the command line: files by the name of an input, the files of the stream as "tokens"; a folder
+/// of NAME.npy; a seed, used if the spec states none for the order.
 struct DataChoice {
   std::map<std::string, std::string> files = {}; // NOLINT
   std::string folder = "";                       // NOLINT
   uint64_t seed = 0;
 };
 
-/// What the plan says of them. Where it evaluates, each row comes once.
+/// The dataset of a purpose in the plan. An evaluation reads each row once.
 inline const plan::DatasetT &datasetOf(const Plan &plan, plan::Purpose purpose) {
   return purpose == plan::Purpose::train ? *plan.dataset : *plan.validation;
 }
 
-/// What an input reads: what the dataset says of it, or what the command line says instead.
+/// The source of an input: the one in the dataset, unless the command line replaces it.
 class Chosen {
 public:
-  /// The option's name of the files of a stream.
+  /// The option's name for the files of a stream.
   static constexpr char streamName[] = "tokens";
   Chosen(const Plan &plan, const plan::DatasetT &dataset, const DataChoice &choice)
       : plan(plan), dataset(dataset), choice(choice) {}
@@ -37,7 +36,7 @@ public:
       return plan::InputSource::Rows;
     return dataset.inputs[i]->source;
   }
-  /// The file of rows of an input that has one; empty where there is none.
+  /// The file with the rows of an input; empty if it has none.
   std::string pathOf(size_t i) const {
     const std::string &name = dataName(*plan.inputs[i]), &path = dataset.inputs[i]->path;
     if (auto it = choice.files.find(name); it != choice.files.end())
@@ -63,7 +62,7 @@ public:
   }
 
 private:
-  /// A name of the model is not a path: an input whose name has a slash has no file in a folder.
+  /// Names of inputs are not paths: an input whose name contains a slash has no file in a folder.
   static std::string pathIn(const std::string &folder, const std::string &name) {
     return name.find('/') == std::string::npos ? folder + "/" + name + ".npy" : "";
   }

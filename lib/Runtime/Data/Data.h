@@ -1,8 +1,8 @@
-// The data of a run, on which it trains or evaluates: rows of each input, from a file or from a stream of tokens, in
-// the order of Order.h. Files may change while the job runs: each load checks its ids, in memory that nobody
-// else writes, and those very bytes are what the step uses. No kernel sees an id that is outside of its table. Files of
-// rows that are not large are checked whole before the first step, of others their first and last row, so that a job on
-// a terabyte begins at once.
+// The data of a run, for training or evaluation: rows of each input, from a file or from a stream of tokens, in the
+// order of Order.h. Files may change while the job runs. Each load therefore checks its ids in memory that nothing else
+// writes, and the step uses those very bytes: no kernel reads an id outside its table. Small files of rows are checked
+// completely before the first step; of larger files, only the first and last row, so that a job on a terabyte begins at
+// once.
 #ifndef XLC_LIB_RUNTIME_DATA_DATA_H
 #define XLC_LIB_RUNTIME_DATA_DATA_H
 
@@ -12,26 +12,27 @@
 
 namespace xlc::runtime {
 
-/// A file that a run reads rows from, and what it is.
+/// A file from which a run reads rows, and its description.
 struct DataFile {
   std::string path, is;
 };
 
-/// All files that a run reads. Those of patterns that match nothing are not there.
+/// All files that a run reads. Patterns without a match contribute none.
 std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice,
                                     plan::Purpose purpose = plan::Purpose::train);
 
 class Data : public DataSource {
 public:
-  /// Opens what every input of the plan reads. Throws Rejected with all that is wrong.
+  /// Opens the sources of all inputs of the plan. Throws Rejected with all errors.
   Data(const Plan &plan, const DataChoice &choice, Scan scan = Scan::Small,
        plan::Purpose purpose = plan::Purpose::train);
 
-  /// Rows of an epoch.
+  /// The number of rows of an epoch.
   uint64_t rows() const { return order.rows(); }
-  /// Before the first load, of a run that goes on: step `step` (from 0) begins with sample `sample`.
+  /// Call before the first load of a resumed run: step `step` (from 0) begins with sample `sample`.
   void continueFrom(uint64_t step, uint64_t sample) { shift = sample - step * globalBatch(plan); }
-  /// The first sample of a load: of the run, from 0. Of an input that is the whole of another, the first of its step.
+  /// The first sample of a load, counted from 0 over the run. For an input that is the whole of another, the first
+  /// sample of its step.
   uint64_t firstSample(uint32_t input, uint64_t step, uint32_t microBatch, int rank) const;
 
   /// Row i is that of sample firstSample + i.
@@ -39,16 +40,15 @@ public:
     RowSink sink(take);
     load(input, step, microBatch, rank, sink, *blocks[rank]);
   }
-  /// The same, by way of memory of the caller.
+  /// The same, through memory of the caller.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, RowSink &sink, Blocks &through) const;
 
-  /// What rows of a step have a number that is none: "FILE: row 3, column 0 is not a number"; empty where there
-  /// is none.
+  /// Finds NaN in the rows of a step: "FILE: row 3, column 0 is not a number"; empty if there is none.
   std::string findNaN(uint64_t step) const;
 
-  /// In a line: rows, and of a stream its files and the tokens that are left at their ends.
+  /// A description in one line: the number of rows and, for a stream, its files and the unused tokens at their ends.
   std::string describe() const;
-  /// Null: no input reads one.
+  /// Null if no input reads a stream.
   const TokenStream *tokenStream() const { return stream.get(); }
 
 private:
@@ -62,11 +62,11 @@ private:
   const Plan &plan;
   const plan::Purpose purpose;
   std::unique_ptr<TokenStream> stream;
-  std::vector<InputRows> inputs;               ///< as plan.inputs
-  std::vector<std::unique_ptr<Blocks>> blocks; ///< by rank
-  uint64_t rowCount = 0;                       ///< that they have
+  std::vector<InputRows> inputs;               ///< indexed as plan.inputs
+  std::vector<std::unique_ptr<Blocks>> blocks; ///< indexed by rank
+  uint64_t rowCount = 0;                       ///< the rows of all inputs
   Order order;
-  uint64_t shift = 0; ///< of samples, modulo 2^64, against a run whose every step had as many
+  uint64_t shift = 0; ///< of samples, modulo 2^64, relative to a run with equal steps
 };
 
 } // namespace xlc::runtime

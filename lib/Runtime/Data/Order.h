@@ -1,6 +1,6 @@
-// Which row a sample is. A run's samples count from 0; each n of them, n the rows, are an epoch, which has
-// every row once. Nothing is stored and nothing has a state: the row of any sample of any epoch follows from
-// its number alone, so it is the same for every layout, for every thread and after every restart.
+// Maps samples to rows. The samples of a run are numbered from 0. With n rows, each n consecutive samples form an
+// epoch, in which every row occurs once. Nothing is stored and there is no state: the row of any sample of any epoch is
+// a function of its number only. It is therefore the same for every layout, for every thread and after every restart.
 //
 //   in order     row = s mod n
 //   shuffled     row = permutation of epoch s div n at s mod n: a Feistel network on [0, a b), a = ceil(sqrt n),
@@ -10,7 +10,7 @@
 //       x = L b + R     16 rounds:  f of 64 bits from philox(counter = (v low, v high, epoch, round), key = seed)
 //                                   even: v = R, L = (L + f) mod a      odd: v = L, R = (R + f) mod b
 //
-// Sixteen rounds, because of small sets: with eight, permutations of five rows are not equally frequent.
+// Sixteen rounds are required for small sets: with eight, permutations of five rows are not equally frequent.
 #ifndef XLC_LIB_RUNTIME_DATA_ORDER_H
 #define XLC_LIB_RUNTIME_DATA_ORDER_H
 
@@ -18,7 +18,7 @@
 
 namespace xlc::runtime {
 
-/// A divisor whose remainders take no division.
+/// A divisor whose remainders are computed without a division.
 class Divisor {
 public:
   explicit Divisor(uint64_t value = 1) : value(value), inverse(UINT64_MAX / value) {}
@@ -39,11 +39,11 @@ public:
   static constexpr uint32_t rounds = 16;
 
   Order() = default;
-  /// Of `rows` rows, at least one; shuffled by `seed`, or in order.
+  /// An order of `rows` rows (at least one), shuffled by `seed` or sequential.
   static Order inOrder(uint64_t rows) { return Order(rows, false, 0); }
   static Order shuffled(uint64_t rows, uint64_t seed) { return Order(rows, true, seed); }
 
-  /// Rows of an epoch.
+  /// The number of rows of an epoch.
   uint64_t rows() const { return count; }
   bool isShuffled() const { return shuffles; }
 
@@ -53,7 +53,7 @@ public:
     rowsOf(sample, 1, &row);
     return row;
   }
-  /// Those of `many` samples that follow each other, in less time: a processor works on several at once.
+  /// The rows of `many` consecutive samples. This is faster than single calls: a processor computes several at once.
   void rowsOf(uint64_t sample, uint64_t many, uint64_t *rows) const {
     uint64_t done = 0;
     for (; shuffles && done + lanes <= many; done += lanes)
@@ -76,10 +76,10 @@ private:
     columns = Divisor(a), lines = Divisor(rows / a + (rows % a != 0));
   }
 
-  /// Numbers for as many samples, which a processor works on at once.
+  /// Numbers for `some` samples, which a processor computes at once.
   template <unsigned some> using Lanes [[gnu::vector_size(some * sizeof(uint64_t))]] = uint64_t;
 
-  /// The first two words of philox of each value: its rounds on words that have 64 bits of room each.
+  /// The first two words of philox of each value: its rounds, with 64 bits for each word.
   template <unsigned some>
   void draw(const uint64_t *values, const uint32_t *epochs, uint32_t round, uint64_t *f) const {
     constexpr uint64_t low = UINT32_MAX;
@@ -98,13 +98,13 @@ private:
       f[i] = a[i];
   }
 
-  /// x + f mod n, mod n, of x below n.
+  /// (x + f mod n) mod n, for x below n.
   static uint64_t add(uint64_t x, uint64_t f, const Divisor &n) {
     uint64_t sum = x + f % n;
     return sum >= n ? sum - n : sum;
   }
 
-  /// Of `some` samples from this one on.
+  /// The rows of `some` samples, beginning at `sample`.
   template <unsigned some> void permute(uint64_t sample, uint64_t *rows) const {
     uint32_t epochs[some];
     for (unsigned i = 0; i < some; ++i)

@@ -1,5 +1,5 @@
-// See Prefetch.h. A slot is the reader's until its load is filled, and the rank's until that is taken: the
-// mutex guards the two counts alone.
+// See Prefetch.h. A slot belongs to the reader until its load is filled, then to the rank until the load is taken. The
+// mutex guards only the two counts.
 #include "Prefetch.h"
 
 #include "Failure.h"

@@ -1,11 +1,11 @@
-// Reads rows before they are needed. One thread of a process reads for all of its ranks, in the order of each
-// rank's loads, into memory of as many loads as ReadAhead.h says; a load then copies.
+// Reads rows before they are needed. One thread of a process reads for all of its ranks, in the order of each rank's
+// loads, into memory for as many loads as ReadAhead.h states. A load then only copies.
 //
 //   rank's loads      step 1: micro 0 | micro 1      step 2: micro 0 | micro 1      step 3: ...
 //   given             ^ taken                         up to `filled` they are in memory, in slot n mod slots
 //
-// The rank that is the fewest steps ahead is read for first. What could not be read is thrown by the load that
-// needs it, and not before: it may never be needed.
+// The rank with the fewest steps read ahead is served first. An error of a read is thrown by the load that needs the
+// rows, and not earlier: they may never be needed.
 #ifndef XLC_LIB_RUNTIME_DATA_PREFETCH_H
 #define XLC_LIB_RUNTIME_DATA_PREFETCH_H
 
@@ -20,20 +20,20 @@ namespace xlc::runtime {
 
 class Prefetch : public DataSource {
 public:
-  /// Reading is by `data`; a wait for it ends where `stop` is raised.
+  /// Reads from `data`. A wait for a read ends when `stop` is raised.
   Prefetch(const Plan &plan, const Data &data, const StopSignal &stop);
   ~Prefetch() override;
 
-  /// Gets memory for these ranks, which are those of this process.
+  /// Allocates memory for the given ranks, which are those of this process.
   void reserve(int first, int count);
-  /// Begins to read the rows of steps [begin, end), from 0. Throws std::system_error where the system refuses the
+  /// Starts to read the rows of steps [begin, end), from 0. Throws std::system_error if the system cannot create the
   /// thread.
   void start(uint64_t begin, uint64_t end);
 
-  /// What was read ahead; reads it now where it is not the next of the rank's loads.
+  /// Passes rows that were read ahead to `take`. Reads them now if they are not the rank's next load.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override;
 
-  /// Memory of a rank of this process.
+  /// The bytes of memory for a rank of this process.
   uint64_t bytesOf(int rank) const;
 
 private:
@@ -44,9 +44,9 @@ private:
 
   const Plan &plan;
   const Data &data;
-  uint64_t steps = 0; ///< up to which rows are read ahead
+  uint64_t steps = 0; ///< the step before which reading ahead ends
   const StopSignal &stop;
-  std::vector<std::unique_ptr<Ring>> rings; ///< by rank; null: of another process, or without loads
+  std::vector<std::unique_ptr<Ring>> rings; ///< by rank; null: another process, or no loads
   std::unique_ptr<Blocks> through;
   mutable std::mutex mutex;
   mutable std::condition_variable isFilled, hasRoom;

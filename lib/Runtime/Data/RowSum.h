@@ -1,8 +1,7 @@
-// What the rows of a run were, as one number that no layout, thread or file format changes: the sum, modulo
-// 2^64, over all samples and inputs, of XXH3 with 64 bits of the row's bytes, in the type of the input, with
-// the sample's number as seed. Each row counts where it is read first: on the first stage that loads its input,
-// and of tensor-parallel ranks by the first. Inputs that hold the rows of a whole step are no inputs of their
-// own.
+// A checksum of the rows of a run, which does not depend on layout, threads or file format: the sum, modulo 2^64, over
+// all samples and inputs, of the 64-bit XXH3 of the row's bytes in the type of the input, with the number of the sample
+// as seed. Each row is counted once: on the first stage that loads its input and, among tensor-parallel ranks, on the
+// first. Inputs that hold the rows of a whole step are not counted separately.
 #ifndef XLC_LIB_RUNTIME_DATA_ROWSUM_H
 #define XLC_LIB_RUNTIME_DATA_ROWSUM_H
 
@@ -15,11 +14,11 @@ namespace xlc::runtime {
 
 class RowSum : public DataSource {
 public:
-  /// Of what `source` gives of `data`.
+  /// Sums the rows of `data` that `source` loads.
   RowSum(const Plan &plan, const DataSource &source, const Data &data);
 
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override;
-  /// Of the rows that a rank has loaded and that count there.
+  /// The sum of the rows that a rank has loaded and that are counted there.
   uint64_t of(int rank) const { return sums[rank].sum; }
 
 private:
@@ -31,9 +30,9 @@ private:
   };
   const Plan &plan;
   const DataSource &source;
-  const Data &data;                  ///< which numbers samples
-  std::vector<uint32_t> firstStages; ///< by input: that loads it first
-  mutable std::vector<Sum> sums;     ///< by rank, each of its thread that loads
+  const Data &data;                  ///< defines the numbers of samples
+  std::vector<uint32_t> firstStages; ///< by input: the first stage that loads it
+  mutable std::vector<Sum> sums;     ///< by rank; each is written by the rank's loading thread
 };
 
 } // namespace xlc::runtime

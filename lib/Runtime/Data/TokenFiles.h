@@ -1,5 +1,5 @@
-// Files of tokens, understood but not trusted. What each begins with decides what it is, and its size must be
-// what that says:
+// Parses and validates files of tokens. The first bytes of a file determine its format, and its size must match its
+// header:
 //
 //   raw        no header; the type is given            tokens, little endian
 //   llm.c      256 numbers of 32 bits: magic 20240520, version 1 (16 bits a token), or 20240801, version 7 (32 bits);
@@ -19,24 +19,25 @@
 
 namespace xlc::runtime {
 
-/// Indices of more bytes than this are looked at where they begin and end, unless all is to be checked.
+/// Of indices larger than this, only the begin and the end are checked, unless a full scan is requested.
 inline constexpr uint64_t kMostScanned = 64 << 20;
 enum class Scan { Small, All };
 
 struct TokenFile {
   StoredType type = StoredType::U16;
-  uint64_t begin = 0, tokens = 0; ///< the byte of the first, how many there are
+  uint64_t begin = 0, tokens = 0; ///< the byte offset of the first token; the number of tokens
   std::unique_ptr<const NpyFile> npy;
-  std::unique_ptr<const InputFile> other; ///< one of the two
+  std::unique_ptr<const InputFile> other; ///< exactly one of the two is set
 
   const InputFile &bytes() const { return npy ? npy->bytes() : *other; }
 };
 
-/// Opens a file of tokens; throws Rejected, naming the file and what is wrong with it. `type`: of a raw file.
+/// Opens a file of tokens. Throws Rejected with the name of the file and the error. `type`: the type of tokens in a raw
+/// file.
 TokenFile openTokens(const std::string &path, plan::TokenType type, Scan scan = Scan::Small);
 
-/// The files that paths and patterns name, each once, those of a pattern in the order of their names. Of a pair of
-/// Megatron's, the .bin alone. Throws Rejected where a pattern matches none.
+/// The files that match the paths and patterns, each once; those of a pattern are sorted by name. Of a pair of Megatron
+/// files, only the .bin is listed. Throws Rejected if a pattern has no match.
 std::vector<std::string> findTokenFiles(const std::vector<std::string> &patterns);
 
 } // namespace xlc::runtime

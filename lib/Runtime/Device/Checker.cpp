@@ -1,4 +1,4 @@
-// See Checker.h. Bytes are looked at in blocks that are read from the device.
+// See Checker.h. Memory is compared in blocks that are read from the device.
 #include "Checker.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,9 @@
-// --check: makes a program that touches memory it has no business with fail, or at least learn NaN.
+// --check: makes a program that accesses memory outside its operands fail, or at least produce NaN.
 //
-// What is not live is poisoned: the arena at the start, a buffer after its last action, a place when it is released.
-// Each call runs on a second, poisoned image of the arena that holds nothing but its operands; what it wrote is copied
-// back, and anything else that changed is an error. It stands before a device and is one, so it checks any of them.
+// Memory that is not live is poisoned: the arena at the start, a buffer after its last action, a place when it is
+// released. Each call runs on a second, poisoned image of the arena that holds only its operands. Its results are
+// copied back, and any other change of the image is an error. The checker is a device that forwards to another device,
+// so it can check any of them.
 #ifndef XLC_LIB_RUNTIME_DEVICE_CHECKER_H
 #define XLC_LIB_RUNTIME_DEVICE_CHECKER_H
 
@@ -13,22 +14,22 @@
 
 namespace xlc::runtime {
 
-/// Every byte of poison; four of them are a NaN, eight the integer -1.
+/// The value of each poisoned byte. Four such bytes are a NaN, eight are the integer -1.
 constexpr unsigned char poison = 0xff;
 
 class Checker final : public ForwardingDevice {
 public:
-  /// Of one of the rank's programs; `arena` is memory of `device`.
+  /// Checks one of the rank's programs. `arena` is memory of `device`.
   Checker(const Plan &plan, const plan::ProgramT &program, int rank, Device &device, char *arena);
 
   /// Runs the call on the image. Operands and workspace are addresses in the arena.
   void run(const plan::CallT &call, const CallOperands &operands) override;
 
-  /// Poisons what dies with action `index`.
+  /// Poisons the memory whose last use is action `index`.
   void poisonAfter(uint64_t index);
   void release(const plan::Place &place, uint64_t bytes);
 
-  /// Throws where a call of this step wrote somewhere unnoticed.
+  /// Throws if a call of this step wrote outside its results and was not detected earlier.
   void checkStep();
 
 private:
@@ -46,8 +47,8 @@ private:
   const plan::ProgramT &program;
   const int rank;
   char *const arena, *const image;
-  std::vector<std::vector<Range>> dying; ///< what no buffer needs any more, by action
-  std::vector<char> block, otherBlock;   ///< of the host: what is looked at
+  std::vector<std::vector<Range>> dying; ///< by action: memory that no buffer needs any longer
+  std::vector<char> block, otherBlock;   ///< host copies of the bytes that are compared
 };
 
 } // namespace xlc::runtime

@@ -1,5 +1,5 @@
-// One rank's memory and what works on it. The executor, the files and `--check` know devices by this interface alone;
-// what a new one brings beside it is in Target.h.
+// The interface of a device: the memory of one rank and the operations on it. The executor, the files and `--check` use
+// devices only by this interface. Target.h lists the other parts of a new target.
 #ifndef XLC_LIB_RUNTIME_DEVICE_DEVICE_H
 #define XLC_LIB_RUNTIME_DEVICE_DEVICE_H
 
@@ -14,97 +14,101 @@
 
 namespace xlc::runtime {
 
-/// Memory of a device. Its addresses are for the device: others read and write there through it.
+/// Memory of a device. Its addresses are valid on the device only; the host reads and writes it through the device.
 struct DeviceMemory {
   char *begin = nullptr;
-  uint64_t bytes = 0; ///< that were taken for it
+  uint64_t bytes = 0; ///< the number of bytes that were allocated
 };
 
-/// Where memory is to lie so that other processes of this host reach it: part of a file that they map too.
+/// A place for memory that other processes of this host can access: part of a file that they map too.
 struct SharedPlace {
   int file;
   uint64_t offset;
-  char *address; ///< here; whole pages, which are mapped already
+  char *address; ///< in this process; whole pages, which are already mapped
 };
 
-/// Memory of a device that is none of the arena's, as it is measured.
+/// Measured memory of a device outside the arena.
 struct OutsideBytes {
   std::string name;
   uint64_t bytes;
 };
 
-/// What a call works on.
+/// The operands of a call.
 struct CallOperands {
-  char *const *addresses;    ///< of its ins, then its outs
-  const uint8_t *accumulate; ///< per out: 1 where it is added to
-  char *workspace;           ///< null: it has none
+  char *const *addresses;    ///< of its inputs, then its results
+  const uint8_t *accumulate; ///< per result: 1 if the call adds to it
+  char *workspace;           ///< null: no workspace
 };
 
-/// Used by the rank's own thread, which makes it; `read` also by others, between steps, and `write` by those that run
-/// streams. Each function returns when what it says is done.
+/// Created and used by the rank's own thread. Between steps, other threads also call `read`; threads that run streams
+/// also call `write`. Each function returns when its operation is complete.
 class Device : public Mover {
 public:
-  /// Room for `bytes` bytes at the plan's alignment, for the life of the device. Throws std::bad_alloc.
+  /// Allocates `bytes` bytes at the plan's alignment, for the lifetime of the device. Throws std::bad_alloc.
   virtual DeviceMemory allocate(uint64_t bytes) = 0;
-  /// The same at the given address, where processes share it: of targets whose devices are the host's.
+  /// The same at the given address, which processes share. Only for targets whose devices are the host's processors.
   virtual DeviceMemory allocateAt(const SharedPlace &, uint64_t) {
     throw std::logic_error("the memory of this device is not shared");
   }
 
-  /// Makes a call ready, before the first step: nothing is allocated in a step. Throws Rejected where the plan does not
-  /// fit this machine.
+  /// Prepares a call before the first step, because a step must not allocate. Throws Rejected if the plan does not fit
+  /// this machine.
   virtual void prepare(const plan::CallT &call) = 0;
 
-  /// Runs a call that was prepared.
+  /// Runs a prepared call.
   virtual void run(const plan::CallT &call, const CallOperands &operands) = 0;
 
-  /// What is asked for next is a step of the rank's program for this purpose; until the first, of that which trains.
+  /// The following requests are a step of the rank's program for this purpose. Before the first such call, they belong
+  /// to the training program.
   virtual void beginStep(plan::Purpose /*purpose*/) {}
-  /// What is asked for until endAction belongs to this action of the rank's program: a device with streams of its own puts it
-  /// on the action's, after what the action comes after.
+  /// Requests until endAction belong to this action of the rank's program. A device with streams enqueues them on the
+  /// stream of the action, after the actions on which it depends.
   virtual void beginAction(uint64_t /*index*/) {}
   virtual void endAction(uint64_t /*index*/) {}
-  /// What is asked for next comes after all of this step.
+  /// The following requests run after all requests of this step.
   virtual void endStep() {}
 
-  /// Whether a step can be captured: then it is kept in one of two slots of its purpose, and done by one call, as often
-  /// as it is asked for.
+  /// Whether a step can be captured. A captured step is stored in one of two slots of its purpose, and one call runs
+  /// it, any number of times.
   virtual bool captures() const { return false; }
-  /// What is asked for until endCapture is kept, and not done.
+  /// Requests until endCapture are stored and not executed.
   virtual void beginCapture(unsigned /*slot*/) {}
-  /// Throws DeviceFailure where it cannot be kept.
+  /// Throws DeviceFailure if the step cannot be stored.
   virtual void endCapture() {}
-  /// After a failure, within a capture or after it: all is as before it.
+  /// Call after a failure during or after a capture: restores the state before it.
   virtual void cancelCapture() noexcept {}
-  /// What is written until `replay` is what the step in this slot writes, in its order. Waits until the slot's last step has ended.
+  /// Writes until `replay` are those of the step in this slot, in its order. Waits until the slot's previous step has
+  /// ended.
   virtual void beginReplay(unsigned /*slot*/) {}
-  /// All that the step in this slot was asked for; right after its capture, with what was written then.
+  /// Runs all requests of the step in this slot. Right after its capture, uses the data written during the capture.
   virtual void replay(unsigned /*slot*/) {}
 
-  /// No step comes any more: called on the rank's thread.
+  /// Called after the last step, on the rank's thread.
   virtual void endSteps() {}
 
-  /// Moves bytes on the thread that asks, beside the calls that run meanwhile.
+  /// A mover that runs on the calling thread, concurrently with the device's calls.
   virtual Mover &besideCalls() = 0;
 
-  /// From and to the memory of the host.
+  /// Copy from and to host memory.
   virtual void write(char *to, const void *from, uint64_t bytes) = 0;
   virtual void read(void *to, const char *from, uint64_t bytes) = 0;
 
   /// Writes `value` to every byte.
   virtual void fill(char *to, unsigned char value, uint64_t bytes) = 0;
 
-  /// A moment for --profile, on the stream of the action at hand, behind what was asked for: on the clock of now(), or on a
-  /// device that runs ahead a number, by which timeOf gives it, once, when the device has come there.
+  /// A timestamp for --profile, on the stream of the current action, after its requests so far. It is a time of the
+  /// clock of now(). On a device that runs ahead it is a number instead, which timeOf converts to a time, once, when
+  /// the device has reached that point.
   virtual int64_t mark() { return now(); }
   virtual int64_t timeOf(int64_t mark) { return mark; }
 
-  /// What the program has on the device beside the arena, where that can be measured.
+  /// The program's device memory outside the arena, if it can be measured.
   virtual std::vector<OutsideBytes> measureOutside() { return {}; }
 
-  /// Whether calls may be under way when they have returned: what a step leaves is then best read a step later.
+  /// Whether functions may return before their operations have ended. Results of a step are then best read one step
+  /// later.
   virtual bool runsAhead() const { return false; }
-  /// Reads an f32, as the calls so far leave it, into one of a few slots; finishRead waits for it, and gives it.
+  /// Reads an f32, as left by the calls so far, into one of a few slots. finishRead waits for it and returns it.
   virtual void beginRead(unsigned slot, const char *from) { read(&readings[slot], from, sizeof(float)); }
   virtual float finishRead(unsigned slot) { return readings[slot]; }
   static constexpr unsigned readingsOfPurpose = 4, readingSlots = readingsOfPurpose * purposes;
