@@ -1,5 +1,5 @@
-// See Executor.h. Addresses are sums of a place and an offset, worked out call by call in tables that were made at
-// start: nothing is allocated in a step.
+// See Executor.h. Addresses are sums of a place and an offset. They are computed call by call in tables that are
+// created at start: a step allocates nothing.
 #include "Executor.h"
 
 #include "Fabric/Waiting.h"

@@ -1,18 +1,19 @@
-// The program of one rank for one purpose: a small loop over the plan's timeline, or one for each of its streams.
+// Runs the program of one rank for one purpose: a small loop over the plan's timeline, or one loop for each of its
+// streams.
 //
 //   inline     one thread runs the list from first to last
-//   threads    the rank's own thread runs what is on `compute`, one thread each of the other streams; an action begins when
-//              those that it comes `after` have ended in this step, and a step ends when all streams have
+//   threads    the rank's own thread runs the actions on `compute`, one thread each those of the other streams; an action
+//              begins when all actions of its `after` have ended in this step, and a step ends when all streams have ended
 //
-// A device that captures steps (Device.h) gets the list for the first steps; then a step is asked for at once, and what
-// is left of the list is what the host writes (StepReplay.cpp).
+// A device that captures steps (Device.h) receives the list action by action in the first steps. Later steps are one
+// request each, and of the list only the host's writes remain (StepReplay.cpp).
 //
-// All give the same bits: who touches the same bytes comes one after the other (VerifyStreams), and sums over ranks run
-// in the order of the ranks.
+// All variants give the same bits: actions that access the same bytes are ordered (VerifyStreams), and sums over ranks
+// run in the order of the ranks.
 //
-// Precondition: one thread runs all functions. The table of slots and operands is shared by all lanes, and functions
-// alone use it. ProgramChecker::checkStream refuses a plan of a CPU that runs a function on another
-// stream than `compute`. The plan of a GPU may (stream `weights`); it is run inline, which the check ensures too.
+// Precondition: one thread runs all functions. The table of slots and operands is shared by all lanes, and only
+// functions use it. ProgramChecker::checkStream rejects a CPU plan that runs a function on a stream other than
+// `compute`. A GPU plan may do so (stream `weights`); it runs inline, which the check also ensures.
 #ifndef XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 #define XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 
@@ -34,21 +35,21 @@ namespace xlc::runtime {
 /// How a rank runs its streams.
 enum class Overlap { Inline, Threads };
 
-/// One for each stream.
+/// One pulse for each stream.
 constexpr uint64_t pulsesPerRank = (uint64_t)plan::Stream::MAX + 1;
 
-/// Where to fail on purpose: --inject-fault.
+/// An injected failure: --inject-fault.
 struct Fault {
   int rank;
   uint64_t step;               ///< from 1
-  std::string action;          ///< a label of the timeline, at which the rank fails; else a parameter
-  std::optional<float> number; ///< goes into the parameter's gradient, inf or nan
-  bool flips = false;          ///< behind the step, a bit of what the rank holds of the parameter, or of a state m/NAME
+  std::string action;          ///< a label of the timeline, at which the rank fails; otherwise a parameter
+  std::optional<float> number; ///< is written to the parameter's gradient, inf or nan
+  bool flips = false;          ///< flips a bit of the rank's parameter, or of its state m/NAME, after the step
 
   bool isAction() const { return !number && !flips; }
 };
 
-/// What the ranks of a job share.
+/// The settings and objects that the ranks of a job share.
 struct JobContext {
   const Plan &plan;
   const DataSource &data;
@@ -58,67 +59,67 @@ struct JobContext {
   const Fault *fault = nullptr;
   bool check = false;
   Observer *observer = nullptr;
-  /// In place of `observer` in every so many steps, which are not captured as graphs; 0: in none.
+  /// Replaces `observer` at this interval of steps, which are not captured as graphs; 0: never.
   Observer *periodicObserver = nullptr;
   uint64_t observedEvery = 0;
-  OutputSink *outputs = nullptr; ///< null: programs give none
-  uint64_t seed = 0;             ///< of what is drawn in a step
+  OutputSink *outputs = nullptr; ///< null: programs have no outputs
+  uint64_t seed = 0;             ///< of random draws in a step
   Overlap overlap = Overlap::Inline;
-  int spins = 50;                         ///< of a stream that waits for another
-  const RateSchedule *schedule = nullptr; ///< of learning rates, with T; null: they stay
-  /// Takes the exception of a stream's thread, on it; raises the signal.
+  int spins = 50;                         ///< for a stream that waits for another
+  const RateSchedule *schedule = nullptr; ///< of learning rates, with T; null: constant rates
+  /// Handles the exception of a stream's thread, on that thread, and raises the signal.
   std::function<void(int rank)> fail = nullptr;
-  Pulse *pulses = nullptr; ///< by rank, then stream; null: nobody watches
-  /// Not 0: a rank cannot capture its steps, which all know when they have met; null: no step is to be captured.
+  Pulse *pulses = nullptr; ///< by rank, then stream; null: no watchdog
+  /// Not 0 if a rank cannot capture its steps; all ranks read it after they have met. Null: steps are not captured.
   std::atomic<uint64_t> *captureFailed = nullptr;
-  /// Tells the user.
+  /// Prints a warning to the user.
   std::function<void(const std::string &)> warn = nullptr;
-  /// Called before each action that changes what a checkpoint has (State/States.h, findUpdates): returns when nobody
-  /// reads that any more.
+  /// Called before each action that changes data of a checkpoint (State/States.h, findUpdates). Returns when no reader
+  /// of these data remains.
   std::function<void(int rank, Pulse &pulse)> beforeUpdate = nullptr;
 };
 
 class Executor {
 public:
   /// `arena` is memory of `device`; `trace` may be null; the plan was checked, and has programs for the purpose. A rank
-  /// may have one for each purpose, on the same device and arena, all made before the first step; they take turns.
-  /// Throws Rejected where it does not fit this machine.
+  /// may have one executor for each purpose, on the same device and arena. All are created before the first step; they
+  /// run in turns. Throws Rejected if the program does not fit this machine.
   Executor(const JobContext &job, int rank, Device &device, char *arena, RankTrace *trace,
            plan::Purpose purpose = plan::Purpose::train);
   ~Executor();
 
-  /// Before the first step, of a run that goes on: of its steps before, `applied` were applied, the others skipped;
-  /// `state`: where its loss scale was, if it had one.
+  /// Call before the first step of a resumed run. Of its earlier steps, `applied` were applied and the others skipped.
+  /// `state`: the state of its loss scale, if it had one.
   void continueFrom(uint64_t step, uint64_t applied, const std::optional<LossScaleState> &state);
-  /// Runs the timeline once, on the rows of a step, which counts from 1. Of one that trains, each is the next.
+  /// Runs the timeline once, on the rows of a step. Steps count from 1. A training program runs consecutive steps.
   void runStep(uint64_t step);
-  /// Runs the last step, or one that the device ran ahead of its numbers, once more: on rows of `from`, action by
+  /// Repeats the last step, or one that the device ran before its numbers were read: on rows of `from`, action by
   /// action, under an observer. Requires that its loss or its norm is not finite, so that nothing is updated.
   void repeatStep(uint64_t step, const DataSource &from, Observer &by);
-  /// After the last step: tells the trace what it lacks.
+  /// Call after the last step: completes the trace.
   void endTrace();
-  /// After the last step: waits for the threads of its streams to end.
+  /// Call after the last step: waits for the threads of its streams to end.
   void endStreams();
 
-  /// Of this step or the one before. Only where the rank's program has them.
+  /// The loss of this step or the one before. Only if the rank's program computes it.
   float lossOf(uint64_t step) const { return device.finishRead(slotOf(step)); }
   float normOf(uint64_t step) const { return device.finishRead(slotOf(step) + 1); }
-  /// How many steps later the numbers of a step are best asked for.
+  /// The delay in steps after which the numbers of a step are best read.
   uint64_t lag() const { return device.runsAhead() && !scale ? 1 : 0; }
-  /// After the step; null where the plan has none.
+  /// The loss scale after the step; null if the plan has none.
   const LossScale *lossScale() const { return scale ? &*scale : nullptr; }
-  /// Of the step that was run last, where there is one.
+  /// The loss scale of the last step, if there is one.
   float usedScale() const { return (float)clock.lossScale; }
-  /// The learning rate of the first group in that step, or one before.
+  /// The learning rate of the first group in that step or an earlier one.
   double rateOf(uint64_t step) const;
   MovedByAxis moved() const;
   uint64_t peakSlots() const { return slotsTaken.peak(); }
 
-  /// Where the stream of this thread is or was, for messages.
+  /// The current or last position of this thread's stream, for messages.
   std::string describePosition() const;
 
 private:
-  /// What one thread runs, and where it is.
+  /// The actions of one thread, and its position.
   struct Lane {
     Lane(int rank, Mover &mover, Pulse *shown)
         : pulse(shown ? *shown : unseen), self{rank, mover, moved, &pulse}, position{rank} {}
@@ -130,32 +131,32 @@ private:
     std::vector<uint64_t> steps; ///< of the program, ascending
     Position position;
     const plan::Place *loaded = nullptr;        ///< of the input that the action loads, or has loaded last
-    alignas(64) std::atomic<uint32_t> ended{0}; ///< the round that it has come to the end of
+    alignas(64) std::atomic<uint32_t> ended{0}; ///< the last round that this lane has completed
   };
   /// Runs the actions of `step`, with `clock` and `observer` as set.
   void runOnce();
-  /// All of a lane's actions of a step.
+  /// Runs all actions of a lane in a step.
   void runLane(Lane &lane);
   void enterAction(Lane &lane, uint64_t index) const;
   void enterGraph();
-  /// Whether this step is one of the device's, captured now or before; all ranks agree.
+  /// Whether the device has captured this step, now or before; all ranks agree.
   bool isReplayed();
   bool isPeriodicallyObserved(uint64_t step) const { return job.observedEvery > 0 && step % job.observedEvery == 0; }
   void captureStep();
   void replayStep();
   void serve(Lane &lane);
   void startStreams();
-  /// Until an action has ended in this step.
+  /// Waits until an action has ended in this step.
   void waitFor(Lane &lane, uint64_t index);
   void runAction(Lane &lane, const plan::StepT &step);
-  /// The same without the observer, but for the calls of a function.
+  /// The same without the observer, except for the calls of a function.
   void doAction(Lane &lane, const plan::StepT &step);
   StepClock clockOfStep() const;
   void begin(const plan::BeginT &begin);
   void load(Lane &lane, const plan::LoadT &load);
   void store(const plan::StoreT &store);
   void runFunction(Lane &lane, const plan::RunT &run, plan::Stream stream);
-  /// Puts the fault's number into the gradient of its parameter, where the action wrote that.
+  /// Writes the fault's number to the gradient of its parameter, if the action has written this gradient.
   void spoilGradient(const plan::RunT &run, const Fault &fault);
   void runCall(Lane &lane, const plan::CallT &call, bool first);
   void runExchange(Lane &lane, const plan::CallT &call);
@@ -164,7 +165,7 @@ private:
     return job.pulses ? job.pulses + (uint64_t)rank * pulsesPerRank + (uint64_t)stream : nullptr;
   }
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
-  /// Of the device, for loss and norm of a step.
+  /// The device's slot for the loss and norm of a step.
   unsigned slotOf(uint64_t step) const {
     return unsigned(step % 2) * 2 + (unsigned)program.purpose * Device::readingsOfPurpose;
   }
@@ -176,45 +177,46 @@ private:
   void writeNumber(char *to, StepNumber number, const GroupRates &group, const StepClock &clock);
 
   const JobContext &job;
-  const DataSource *data;        ///< the job's; in repeatStep that of the caller
-  Observer *observer;            ///< of the step: the job's, the periodic one, or that of repeatStep
+  const DataSource *data;        ///< that of the job; in repeatStep that of the caller
+  Observer *observer;            ///< of the current step: that of the job, the periodic one, or that of repeatStep
   const plan::ProgramT &program; ///< of the rank's stage, for the purpose
   const int rank;
   char *const arena;
   RankTrace *const trace;
-  std::array<std::vector<TraceEvent>, 2> marked; ///< of this step and the one before: with the device's marks for times
-  const std::unique_ptr<Checker> checker;        ///< stands before the device; none without --check
+  std::array<std::vector<TraceEvent>, 2> marked; ///< of this step and the one before, with the device's marks as times
+  const std::unique_ptr<Checker> checker;        ///< forwards to the device; null without --check
   Device &device;
-  /// Numbers of the plan's table of states; null where the stage has none.
+  /// Places of scalars in the plan's table of states; null if the stage lacks them.
   const plan::Place *const lossPlace, *const normPlace, *const appliedPlace;
   ResidualSlots slotsTaken;
   std::optional<LossScale> scale;
-  uint64_t skippedBefore = 0; ///< steps that were skipped before this run went on
-  StepClock clock;            ///< of the step that is under way, or was run last
+  uint64_t skippedBefore = 0; ///< steps that were skipped before this run was resumed
+  StepClock clock;            ///< of the current or last step
 
-  /// Of steps that the device captures.
+  /// The state of captured steps.
   struct Replays {
     bool areUsed = false;
     std::array<bool, 2> isCaptured{}; ///< by slot
     MovedByAxis moved;                ///< in a step
   } replays;
 
-  // Where we are; tables made once, as large as the largest call needs. Of the thread that runs functions.
+  // The current position, and tables that are created once, as large as the largest call requires. Used by the thread
+  // that runs functions.
   uint64_t step = 0;
-  uint32_t round = 0; ///< steps that this has run, with the one that is under way
+  uint32_t round = 0; ///< number of steps of this executor, including the current one
   std::vector<char *> slots, operands;
   std::vector<uint8_t> accumulate;
-  std::vector<char> stored; ///< an output on its way to the host; of the lane that stores
+  std::vector<char> stored; ///< buffer for an output that is copied to the host; used by the lane that stores
 
   Lane main;                                 ///< of the rank's own thread
-  std::vector<std::unique_ptr<Lane>> beside; ///< of other streams; none where all is run inline
-  std::vector<std::thread> threads;          ///< theirs
+  std::vector<std::unique_ptr<Lane>> beside; ///< of the other streams; empty if all actions run inline
+  std::vector<std::thread> threads;          ///< of these streams
   std::unique_ptr<std::atomic<uint32_t>[]>
       lastEnded;                   ///< by action that others wait for: the round in which it last ended
   std::vector<bool> isAwaited;     ///< by action
-  const std::vector<bool> updates; ///< by action: whether it changes what a checkpoint has; none where nobody asks
+  const std::vector<bool> updates; ///< by action: whether it changes data of a checkpoint; empty if unused
   bool isEnding = false;
-  alignas(64) std::atomic<uint32_t> begun{0}; ///< the round that streams have been told to begin
+  alignas(64) std::atomic<uint32_t> begun{0}; ///< the round that streams must begin
 };
 
 } // namespace xlc::runtime

@@ -1,5 +1,5 @@
-// A device that stands before another and passes everything on to it, for those that look at or change a part of what
-// is asked for. A step that is captured would pass them by: it captures none.
+// A device that forwards all requests to another device. Derived classes observe or change some of the requests. The
+// requests of a captured step would bypass them, so it does not capture steps.
 #ifndef XLC_LIB_RUNTIME_DEVICE_FORWARDINGDEVICE_H
 #define XLC_LIB_RUNTIME_DEVICE_FORWARDINGDEVICE_H
 
@@ -9,7 +9,7 @@ namespace xlc::runtime {
 
 class ForwardingDevice : public Device {
 public:
-  /// `device` lives longer.
+  /// `device` outlives this object.
   explicit ForwardingDevice(Device &device) : device(device) {}
 
   DeviceMemory allocate(uint64_t bytes) override { return device.allocate(bytes); }

@@ -1,4 +1,5 @@
-// The factor on the loss, step by step. Each rank has one and tells it the same, so all ranks have the same factor.
+// The factor on the loss, step by step. Each rank has its own object and updates it with the same values, so all ranks
+// have the same factor.
 #ifndef XLC_LIB_RUNTIME_DEVICE_LOSSSCALE_H
 #define XLC_LIB_RUNTIME_DEVICE_LOSSSCALE_H
 
@@ -6,34 +7,34 @@
 
 namespace xlc::runtime {
 
-/// Where it is between two steps.
+/// The state of a loss scale between two steps.
 struct LossScaleState {
   float factor = 1;
   uint64_t goodInRow = 0, overflowsLeft = 0, skipped = 0, skippedInRow = 0;
   bool operator==(const LossScaleState &) const = default;
 };
 
-/// Twice as large after `window` applied steps in a row, as PyTorch's GradScaler; half as large, but not below `min`, after
-/// `hysteresis` skipped ones, which need not follow each other and are counted anew when it grows, as DeepSpeed's
-/// DynamicLossScaler.
+/// Doubles the factor after `window` consecutive applied steps, as PyTorch's GradScaler. Halves it, but not below
+/// `min`, after `hysteresis` skipped steps, as DeepSpeed's DynamicLossScaler. Skipped steps need not be consecutive;
+/// their count restarts when the factor grows.
 class LossScale {
 public:
   explicit LossScale(const plan::LossScaleT &rule)
       : rule(rule), factor((float)rule.initial), overflowsLeft(rule.hysteresis) {}
 
   LossScaleState state() const { return {factor, goodInRow, overflowsLeft, skippedSteps, inRow}; }
-  /// Goes on from where another run was, after so many steps that were applied; a factor that does not move is the
-  /// rule's.
+  /// Restores the state of an earlier run with this number of applied steps. A constant factor is always the one of the
+  /// rule.
   void restore(const LossScaleState &state, uint64_t applied);
 
-  /// Of the step that comes.
+  /// The factor of the next step.
   float value() const { return factor; }
-  /// Steps until now.
+  /// The number of applied steps so far.
   uint64_t applied() const { return appliedSteps; }
   uint64_t skipped() const { return skippedSteps; }
-  /// Those since the last that was applied.
+  /// The number of skipped steps since the last applied one.
   uint64_t skippedInRow() const { return inRow; }
-  /// Whether the last step overflowed and the factor cannot fall: it is the smallest.
+  /// Whether the last step overflowed and the factor cannot be reduced because it is the smallest.
   bool isSpent() const { return spent; }
 
   void endStep(bool isApplied);

@@ -1,13 +1,12 @@
-// Steps that a device captures: each is the same list of actions at the same addresses, but for what the host writes,
-// which are rows and scalars.
+// Replays captured steps. All steps have the same list of actions at the same addresses. They differ only in the rows
+// and scalars that the host writes.
 //
 //     step 1, 2   action by action: libraries load, connect and allocate
 //     step 3, 4   captured, one in each of the device's slots; then replayed
-//     step 5 ...  what the host writes, for the slot whose last step has ended; then replayed
+//     step 5 ...  the host's writes, for the slot whose last step has ended; then replayed
 //
-// A collective is captured by all of its ranks or by none (so NCCL wants it), so all ranks meet after a capture: where
-// one of them has failed, none captures any more. A step with a fault that was asked for goes action by action, on all
-// ranks.
+// NCCL requires that a collective is captured by all of its ranks or by none. All ranks therefore meet after a capture:
+// if one of them has failed, no rank captures again. A step with an injected fault runs action by action on all ranks.
 #include "Executor.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// What ran when, in the plan's numbers: kept while ranks run, written with its names by Job/TraceFile.h.
+// A record of the actions of a run and their times, in indices of the plan: stored while ranks run, written with names
+// by Job/TraceFile.h.
 #ifndef XLC_LIB_RUNTIME_DEVICE_TRACE_H
 #define XLC_LIB_RUNTIME_DEVICE_TRACE_H
 
@@ -12,23 +13,23 @@
 
 namespace xlc::runtime {
 
-/// Nanoseconds on the clock that never goes back.
+/// The time in nanoseconds on a monotonic clock.
 inline int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-/// One thing that a rank did: an action of its program of this purpose, or a call of the function that the action runs.
+/// One event of a rank: an action of its program for this purpose, or a call of the function that the action runs.
 struct TraceEvent {
   plan::Purpose purpose;
   uint32_t action;
-  int32_t call; ///< none: -1
+  int32_t call; ///< -1: no call
   plan::Stream stream;
   int64_t begin, end;
 };
 
-/// The events of one rank, of all its streams, in memory that all ranks see: later ones than it has room for are dropped and
-/// counted.
+/// The events of one rank on all its streams, in memory shared by all ranks. When the memory is full, further events
+/// are dropped and counted.
 class RankTrace {
 public:
   RankTrace(TraceEvent *room, uint64_t capacity, std::atomic<uint64_t> &added)
