@@ -2,8 +2,9 @@
 // streams.
 //
 //   inline     one thread runs the list from first to last
-//   threads    the rank's own thread runs the actions on `compute`, one thread each those of the other streams; an action
-//              begins when all actions of its `after` have ended in this step, and a step ends when all streams have ended
+//   threads    the rank's own thread runs the actions on `compute`, one thread each those of the other streams; an
+//              action begins when all actions of its `after` have ended in this step, and a step ends when all streams
+//              have ended
 //
 // A device that captures steps (Device.h) receives the list action by action in the first steps. Later steps are one
 // request each, and of the list only the host's writes remain (StepReplay.cpp).

@@ -1,4 +1,4 @@
-// Messages of one stream of a rank that are under way, in two batches: while one is worked on, the next may come.
+// Messages in flight of one stream of a rank, in two batches: while one is processed, the next may arrive.
 #ifndef XLC_LIB_RUNTIME_FABRIC_BATCHES_H
 #define XLC_LIB_RUNTIME_FABRIC_BATCHES_H
 
@@ -10,26 +10,27 @@
 
 namespace xlc::runtime {
 
-/// For sums, which do not know who carries them.
+/// The interface that sums use; it is independent of the transport.
 class Batches {
 public:
   virtual ~Batches() = default;
 
-  /// For the next batch that is posted.
+  /// Adds a message to the next batch that is posted.
   void send(int peer, uint32_t tag, const Runs &memory) { next.push_back({Posting::Way::Send, peer, tag, memory}); }
   void receive(int peer, uint32_t tag, const Runs &memory) {
     next.push_back({Posting::Way::Receive, peer, tag, memory});
   }
-  /// `half`, of which nothing is under way: 0 or 1.
+  /// Posts a batch as `half`, 0 or 1, which must have no messages in flight.
   virtual void post(unsigned half) = 0;
-  /// What the rank's device does after it finds all of them ended; throws Stopped where the job ends instead.
+  /// Waits for all messages of a half: later operations of the rank's device find them ended. Throws Stopped if the job
+  /// ends first.
   virtual void wait(unsigned half, Pulse *pulse) = 0;
 
 protected:
   std::vector<Posting> next;
 };
 
-/// Of a wire. `wait` returns when they have ended.
+/// Batches on a wire. `wait` returns when the messages have ended.
 class WireBatches final : public Batches {
 public:
   WireBatches(Wire &wire, const Waiter &waiter)
@@ -51,7 +52,7 @@ public:
 private:
   Wire &wire;
   const Waiter &waiter;
-  std::unique_ptr<std::atomic<uint32_t>[]> ended; ///< batches that have, by half
+  std::unique_ptr<std::atomic<uint32_t>[]> ended; ///< by half: the number of ended batches
   uint32_t before[2] = {};
   bool isUnderWay[2] = {};
 };

@@ -1,5 +1,5 @@
-// A wire whose ranks are processes on several hosts, and what such processes tell each other beside messages: who they are before they
-// begin, notes while they work, and that they end.
+// A wire whose ranks are processes on several hosts, and the communication between these processes other than messages:
+// introductions before the start, notes during the run, and the end.
 #ifndef XLC_LIB_RUNTIME_FABRIC_CARRIER_H
 #define XLC_LIB_RUNTIME_FABRIC_CARRIER_H
 
@@ -12,7 +12,7 @@
 
 namespace xlc::runtime {
 
-/// Of a note.
+/// The largest size of a note.
 constexpr uint64_t mostNoteBytes = 10 << 10;
 
 class Carrier : public Wire {
@@ -20,35 +20,36 @@ public:
   /// Called on the carrier's thread.
   struct Listener {
     std::function<void(int from, uint32_t kind, std::span<const char> bytes)> hear;
-    std::function<void()> tick; ///< every few hundredths of a second
-    /// A rank cannot be reached, or nobody: messages with it do not end any more.
+    std::function<void()> tick; ///< called every few hundredths of a second
+    /// A rank, or every rank, is unreachable: messages to it will never end.
     std::function<void(const std::string &why)> fail;
   };
 
-  /// Whether all processes of the job have come, within this time. Throws Rejected or NotStarted where that has failed.
+  /// Whether all processes of the job have connected within this time. Throws Rejected or NotStarted if the start has
+  /// failed.
   virtual bool waitForStart(std::chrono::milliseconds most) = 0;
-  /// Until `gather` has returned: who is missing, or why, as far as it is known; or nothing.
+  /// Until `gather` has returned: the missing ranks or the reason, as far as known; or nothing.
   virtual std::string describeAbsence() { return ""; }
-  /// Until then, too: what a person should be told while all come, once; or nothing.
+  /// Also until then: a remark for the user while processes connect, returned once; or nothing.
   virtual std::string takeRemark() { return ""; }
-  /// How many ranks there are.
+  /// The number of ranks.
   virtual int size() const = 0;
-  /// What all ranks give, by rank; of each as many bytes. Before `listen`. Meanwhile it calls `look` every few hundredths of a second;
-  /// what that throws ends the waiting, and the carrier can then only be abandoned. Throws Rejected where a process has gone, NotStarted
-  /// where one does what none does.
+  /// Gathers the bytes of all ranks, by rank; each contributes the same number. Call before `listen`. During the wait
+  /// it calls `look` every few hundredths of a second. An exception of `look` ends the wait, and the carrier can then
+  /// only be abandoned. Throws Rejected if a process has ended, NotStarted if one behaves as no rank should.
   virtual std::vector<char> gather(std::span<const char> own, const std::function<void()> &look) = 0;
-  /// From now on this listener hears; what came before it hears first.
+  /// Sets the listener of notes. Notes that arrived earlier are delivered to it first.
   virtual void listen(Listener listener) = 0;
 
-  /// What becomes of a note while one of its kind to the same rank is on its way: it follows, or is left out.
+  /// The handling of a note while one of the same kind to the same rank is in flight: it follows, or is dropped.
   enum class Behind { Follows, IsLeftOut };
-  /// Says something to another rank.
+  /// Sends a note to another rank.
   virtual void note(int to, uint32_t kind, std::span<const char> bytes, Behind behind = Behind::Follows) = 0;
-  /// Whether all notes have left within this time.
+  /// Whether all notes have been sent within this time.
   virtual bool waitForNotes(std::chrono::milliseconds most) = 0;
-  /// Says and hears no more: processes that end now are not missed.
+  /// Stops all sending and receiving: processes that end afterwards are not reported as missing.
   virtual void abandon() = 0;
-  /// Ends with all other ranks.
+  /// Shuts down together with all other ranks.
   virtual void finish() = 0;
 };
 

@@ -2,7 +2,8 @@
 //
 //   enter | rank i: slice i of all results = sum of slice i of all | leave
 //
-// Rank i is the only one that reads slice i, so it may write it in place; and it writes a block of it to all while a cache has it.
+// Only rank i reads slice i, so it may write it in place. It writes each block of the result to all ranks while a cache
+// holds it.
 #include "Collectives.h"
 
 #include "Slicing.h"

@@ -1,11 +1,11 @@
-// Collectives between ranks whose memory is in reach of each other: threads of one process, or processes of one host.
+// Collectives between ranks that can access each other's memory: threads of one process, or processes of one host.
 //
-//   enter: say where my memory is | read the others' memory, write mine | leave
+//   enter: publish the address of my memory | read the others' memory, write mine | leave
 //
-// A rank reads its peers' arenas and writes its own; in an all_reduce it writes the slice that it sums to its peers too. What a rank
-// gets of others is counted, whoever moves it. Sums
-// run over the group in the order of the index, element by element, so an all_reduce and a reduce_scatter give the same
-// bits. Since every rank says where its memory is, members of one group may run different programs (pipeline stages).
+// A rank reads its peers' arenas and writes its own. In an all_reduce it also writes its summed slice to its peers.
+// Bytes that a rank receives from others are counted, whichever rank moves them. Sums run over the group in the order
+// of the index, element by element, so an all_reduce and a reduce_scatter give the same bits. Since every rank
+// publishes its address, members of one group may run different programs (pipeline stages).
 #ifndef XLC_LIB_RUNTIME_FABRIC_COLLECTIVES_H
 #define XLC_LIB_RUNTIME_FABRIC_COLLECTIVES_H
 
@@ -15,7 +15,7 @@
 
 namespace xlc::runtime {
 
-/// Of all ranks of a process.
+/// The collectives of all ranks of a process.
 class Collectives {
 public:
   Collectives(const Plan &plan, int spins, Commons &commons);
@@ -24,22 +24,22 @@ public:
   void run(const Exchange &exchange, const Participant &self);
 
 private:
-  /// What a rank shows to the others of its group: where its memory is, as all number it.
+  /// The data that a rank publishes to its group: the address of its memory, in the common numbering.
   struct Seat {
     uint64_t src, dst;
   };
-  /// In memory that all see. Seats are by index.
+  /// A group in shared memory. Seats are in the order of the index.
   struct Group {
     uint64_t size;
     Piece<Seat> seats;
     Piece<Barrier> barrier;
   };
-  /// A rank's group, and its index there; none where it takes no part.
+  /// A rank's group, and its index in the group; none if it is not a member.
   struct Membership {
     const Group *group = nullptr;
     uint64_t index = 0;
-    std::vector<const char *> sources; ///< what is summed, by index
-    std::vector<char *> copies;        ///< where the others of an all_reduce have the slice of this one
+    std::vector<const char *> sources; ///< the summands, by index
+    std::vector<char *> copies;        ///< the addresses of this rank's slice at the other ranks of an all_reduce
   };
   void allReduce(const Exchange &exchange, Membership &member, const Participant &self);
   void allGather(const Exchange &exchange, const Membership &member, const Participant &self);
@@ -58,7 +58,7 @@ private:
   const Waiter waiter;
   std::vector<std::unique_ptr<Group>> groups;
   std::vector<plan::Axis> axes; ///< by group of the plan
-  /// By group of the plan, then by rank. Streams do not wait for each other, so each has groups of its own.
+  /// By group of the plan, then by rank. Each stream has groups of its own, because streams do not wait for each other.
   std::array<std::vector<std::vector<Membership>>, (size_t)plan::Stream::MAX + 1> memberships;
 };
 

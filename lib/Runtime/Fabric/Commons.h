@@ -1,11 +1,12 @@
-// Memory that all ranks of a job see: where they meet, what they show each other, how the job ends.
+// Memory shared by all ranks of a job. It contains their meeting points, the data that they publish, and the state that
+// ends the job.
 //
-//   reserve    who needs some of it says how much, in the same order in every process, since the plan is the same
+//   reserve    each user states its size, in the same order in every process, since the plan is the same
 //   provide    memory of that size, all zero: of this process, or of a file that every process maps where it likes
 //   at         pieces, by process
 //
-// Zero is the first state of all that lies there, so nobody has to come first. Nothing there is a pointer: addresses that
-// ranks show each other are numbers, which each process turns into its own.
+// All objects in it are initially zero, so no process must initialize them first. It contains no pointers: addresses
+// that ranks publish are numbers, which each process converts to its own addresses.
 #ifndef XLC_LIB_RUNTIME_FABRIC_COMMONS_H
 #define XLC_LIB_RUNTIME_FABRIC_COMMONS_H
 
@@ -15,7 +16,7 @@
 
 namespace xlc::runtime {
 
-/// `count` objects in memory that all ranks see.
+/// `count` objects in memory shared by all ranks.
 template <class T> struct Piece {
   uint64_t offset = 0;
 };
@@ -26,7 +27,7 @@ public:
   ~Commons();
   Commons(const Commons &) = delete;
 
-  /// Room for `count` objects for which zero is a value.
+  /// Reserves memory for `count` objects for which zero is a valid value.
   template <class T> Piece<T> reserve(uint64_t count = 1) {
     static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= line);
     Piece<T> piece{bytes};
@@ -35,9 +36,9 @@ public:
   }
   uint64_t size() const { return bytes; }
 
-  /// Memory of this process. Throws std::bad_alloc.
+  /// Provides memory of this process. Throws std::bad_alloc.
   void provide();
-  /// Memory that other processes map too, zeroed, with the arenas of all ranks behind it.
+  /// Provides zeroed memory that other processes map too. The arenas of all ranks follow it.
   void provide(char *shared) { memory = shared, where = Reach::Host; }
 
   template <class T> T &at(Piece<T> piece, uint64_t index = 0) const { return ((T *)(memory + piece.offset))[index]; }
@@ -45,15 +46,15 @@ public:
   Request &request() const { return at(requestPlace); }
   Reach reach() const { return where; }
 
-  /// An address of an arena, or of these pieces, as all processes number it.
+  /// The number of an address within an arena or these pieces, equal in all processes.
   uint64_t numberOf(const void *address) const { return (uint64_t)((const char *)address - memory); }
   char *addressOf(uint64_t number) const { return memory + (int64_t)number; }
 
 private:
-  static constexpr uint64_t line = 64; // bytes of the cache
+  static constexpr uint64_t line = 64; // bytes of a cache line
 
   uint64_t bytes = 0;
-  char *memory = nullptr; ///< from which addresses are numbered
+  char *memory = nullptr; ///< the origin of the numbering of addresses
   bool isOwn = false;
   Reach where = Reach::Process;
   const Piece<StopSignal> stopPlace;

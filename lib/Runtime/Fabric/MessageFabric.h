@@ -1,17 +1,17 @@
-// The fabric of ranks that send each other messages: one rank of a process, the others on any host.
+// The fabric of ranks that exchange messages: one rank per process, the others on any host.
 //
 //   all_gather, all_to_all   each piece goes straight from the sender's arena to its place in the receiver's
 //   sums                     slice i of every rank goes to rank i, which sums them in the order of the ranks, as where
-//                            memory is shared (Collectives.h): the same bits. The others' slices pass through a bounce block,
-//                            piece by piece:
+//                            memory is shared (Collectives.h): the same bits. The others' slices pass through a bounce
+//                            block, piece by piece:
 //
 //       | piece k of ranks 0, 1, ... | piece k + 1 of ranks 0, 1, ... |     one is summed while the next comes
 //
 //   send, receive            straight from arena to arena, behind the message's number
 //
-// A bounce block has `bounceBytes` bytes whatever the plan; a rank has one for each stream on which it sums. That is all the
-// memory of messages beside the arena, but for what the wire keeps. What crosses in sixteen bits is rounded before it
-// is sent. Who receives counts the bytes.
+// A bounce block has `bounceBytes` bytes whatever the plan. A rank has one for each stream on which it sums. Apart from
+// buffers of the wire, messages use no other memory outside the arena. Elements that are transmitted in sixteen bits
+// are rounded before they are sent. The receiving rank counts the bytes.
 #ifndef XLC_LIB_RUNTIME_FABRIC_MESSAGEFABRIC_H
 #define XLC_LIB_RUNTIME_FABRIC_MESSAGEFABRIC_H
 
@@ -27,8 +27,8 @@ namespace xlc::runtime {
 
 class MessageFabric final : public Fabric {
 public:
-  /// Of the rank at this end of `wire`. `spins`: as for waitWhile. It reserves nothing of the commons: ranks differ in
-  /// what they wait for, and places there are alike in all processes.
+  /// The fabric of the rank at this end of `wire`. `spins`: as for waitWhile. It reserves nothing in the commons: ranks
+  /// wait for different objects, but places in the commons are equal in all processes.
   MessageFabric(const Plan &plan, Wire &wire, int spins, Commons &commons, uint64_t bounce = bounceBytes);
 
   void exchange(const Exchange &exchange, const Participant &self) override;
@@ -37,16 +37,16 @@ public:
   void meet(Pulse *pulse) override { meeting.meet(pulse); }
 
 private:
-  /// What crosses one way between this rank and another.
+  /// The messages in one direction between this rank and another.
   struct Letters {
     WireBatches batches;
-    uint64_t number = 0; ///< of the message, which goes before it
+    uint64_t number = 0; ///< the number of the message, sent before it
   };
-  /// On one stream.
+  /// The state of one stream.
   struct Lane {
     WireBatches batches;
-    std::unique_ptr<char[]> bounce;  ///< of the sums
-    std::unique_ptr<SliceSums> sums; ///< none: nothing is summed there
+    std::unique_ptr<char[]> bounce;  ///< the bounce block of sums
+    std::unique_ptr<SliceSums> sums; ///< null: no sums on this stream
   };
   void findSums(const plan::ProgramT &program, uint64_t bounce);
   void allGather(const Exchange &exchange, const Circle &circle, const Participant &self);
@@ -58,9 +58,9 @@ private:
   const uint32_t perStage;
   const Waiter waiter;
   std::vector<std::vector<int>>
-      members; ///< by group of the plan: its ranks, by index; empty where this one takes no part
+      members; ///< by group of the plan: its ranks, by index; empty if this rank is not a member
   std::vector<std::unique_ptr<Lane>> lanes; ///< by stream
-  std::map<int, Letters> sent, received;    ///< by the other's rank
+  std::map<int, Letters> sent, received;    ///< by the rank of the peer
   WireMeeting meeting;
 };
 

@@ -1,4 +1,5 @@
-// Bytes read from other ranks' arenas, by mesh axis and kind: counted where they are read, compared with the plan's.
+// Counts bytes read from other ranks' arenas, by mesh axis and kind. They are counted where they are read and compared
+// with the plan.
 #ifndef XLC_LIB_RUNTIME_FABRIC_MOVEDBYTES_H
 #define XLC_LIB_RUNTIME_FABRIC_MOVEDBYTES_H
 
@@ -23,7 +24,7 @@ struct MovedBytes {
   }
 };
 
-/// By axis of the groups, as plan::Axis numbers them.
+/// Bytes by axis of the groups, in the numbering of plan::Axis.
 class MovedByAxis {
 public:
   MovedBytes &operator[](plan::Axis axis) { return all[(size_t)axis]; }

@@ -1,5 +1,6 @@
-// What a fabric asks of a rank's device: copies and combinations of bytes that lie in memory which the device can reach,
-// done by the rank's own threads. A fabric knows where pieces lie and when they may be read, not what they are made of.
+// The operations that a fabric requires of a rank's device: copies and combinations of bytes in memory that the device
+// can access, executed on the rank's own threads. A fabric knows the places of pieces and when they may be read, but
+// not their contents.
 #ifndef XLC_LIB_RUNTIME_FABRIC_MOVER_H
 #define XLC_LIB_RUNTIME_FABRIC_MOVER_H
 
@@ -10,8 +11,8 @@
 
 namespace xlc::runtime {
 
-/// Copies runs of `bytes` bytes: run (o, r) of [outer, rows] begins o * `outer` + r * `row` bytes behind the first.
-/// Source and target are the same memory or do not meet.
+/// Copies runs of `bytes` bytes: run (o, r) of [outer, rows] begins o * `outer` + r * `row` bytes after the first.
+/// Source and target are identical or disjoint.
 struct Copy {
   struct Steps {
     uint64_t outer = 0, row = 0;
@@ -24,10 +25,11 @@ struct Copy {
 
 enum class Combine { Sum, Largest };
 
-/// Of runs of `count` elements: run i of `to`, where they follow each other, gets the combination of all sources' elements
-/// from `first` + i * `step` on, in the order of the sources, or adds it to its own. `to` may be in one of the sources. Where
-/// `wire` is another type, what the sources have is rounded to it, and so is their combination. The same goes to where the `copies`
-/// of `to` are: on a device whose ranks reach each other's memory.
+/// Combines runs of `count` elements. The runs of `to` are contiguous. Run i receives the combination of the elements
+/// of all sources from `first` + i * `step` on, in the order of the sources, or adds it to its own elements. `to` may
+/// lie in one of the sources. If `wire` is a different type, the elements of the sources are rounded to it, and so is
+/// their combination. The result is also written to the `copies` of `to`, on devices whose ranks access each other's
+/// memory.
 struct Combination {
   Combine how;
   plan::Element element;
@@ -39,7 +41,7 @@ struct Combination {
   std::span<char *const> copies = {}; // NOLINT(readability-redundant-member-init): it may be left out
 };
 
-/// `count` elements one behind the other, in another type.
+/// Converts `count` contiguous elements to another type.
 struct Conversion {
   plan::Element element, other;
   const char *from;

@@ -1,5 +1,5 @@
-// What a rank shows of itself while it works: where it is, and whom it waits for. Who looks twice and sees nothing move
-// knows that something hangs; where a rank waits for what has come already, it is that rank that does not go on.
+// The published state of a working rank: its position, and the rank for which it waits. A watchdog that reads it twice
+// without a change detects a hang. If a rank waits for a value that is already there, this rank itself is stuck.
 #ifndef XLC_LIB_RUNTIME_FABRIC_PULSE_H
 #define XLC_LIB_RUNTIME_FABRIC_PULSE_H
 
@@ -8,11 +8,11 @@
 
 namespace xlc::runtime {
 
-/// Of what one thread of a rank runs. In memory that all ranks see; all zero: it has not begun.
+/// The pulse of one thread of a rank, in memory shared by all ranks. All zero: it has not begun.
 struct alignas(64) Pulse {
   enum State : uint32_t { Idle, Works, WaitsWithin, WaitsForRanks, Speaks };
 
-  /// `ofPurpose`: of the rank's program, as the plan numbers it.
+  /// `ofPurpose`: the purpose of the rank's program, in the numbering of the plan.
   void beginAction(uint64_t ofStep, uint64_t index, uint32_t ofPurpose = 0) {
     step.store(ofStep, std::memory_order_relaxed), action.store(index, std::memory_order_relaxed);
     purpose.store(ofPurpose, std::memory_order_relaxed);
@@ -27,12 +27,12 @@ struct alignas(64) Pulse {
     state.store(to, std::memory_order_relaxed);
     beat();
   }
-  /// For a word, which has its place among what all see, to have another value.
+  /// Begins a wait for a change of a word, which is given by its place in the shared memory.
   void waitFor(uint64_t place, uint32_t current) {
     word.store(place, std::memory_order_relaxed), value.store(current, std::memory_order_relaxed);
     set(WaitsForRanks);
   }
-  /// Only its own thread writes.
+  /// Only called by its own thread.
   void beat() { beats.store(beats.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
   std::atomic<uint64_t> beats, step, action, word;

@@ -1,4 +1,4 @@
-// The fabric of ranks with their memory in reach of each other: threads of one process, or processes of one host.
+// The fabric of ranks that can access each other's memory: threads of one process, or processes of one host.
 #ifndef XLC_LIB_RUNTIME_FABRIC_SHAREDFABRIC_H
 #define XLC_LIB_RUNTIME_FABRIC_SHAREDFABRIC_H
 
@@ -9,7 +9,7 @@ namespace xlc::runtime {
 
 class SharedFabric final : public Fabric {
 public:
-  /// `spins`: as for waitWhile. Memory is to be provided before ranks begin.
+  /// `spins`: as for waitWhile. Memory must be provided before ranks begin.
   SharedFabric(const Plan &plan, int spins, Commons &commons)
       : commons(commons), collectives(plan, spins, commons), transfers(plan, spins, commons), waiter(commons, spins),
         everybody(commons.reserve<Barrier>()), ranks(rankCount(plan)) {}

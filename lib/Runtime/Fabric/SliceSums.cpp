@@ -1,8 +1,8 @@
-// See SliceSums.h. The slices are cut into pieces of which two of every rank have room at a time:
+// See SliceSums.h. The slices are cut into pieces. There is room for two pieces of every rank at a time:
 //
 //   post 0 | post 1, wait for 0, sum 0 | post 2, wait for 1, sum 1 | ...
 //
-// All ranks of a group cut alike, so nobody waits for a piece that is not sent.
+// All ranks of a group use the same cut, so no rank waits for a piece that is not sent.
 #include "SliceSums.h"
 
 #include "Plan/Elements.h"

@@ -1,4 +1,4 @@
-// Sums over ranks that send each other messages, through a bounce block of a size that the plan does not change.
+// Sums over ranks that exchange messages, through a bounce block whose size does not depend on the plan.
 #ifndef XLC_LIB_RUNTIME_FABRIC_SLICESUMS_H
 #define XLC_LIB_RUNTIME_FABRIC_SLICESUMS_H
 
@@ -7,12 +7,12 @@
 
 namespace xlc::runtime {
 
-/// The ranks that exchange, as one of them sees them on one stream.
+/// The ranks of an exchange, from the view of one of them on one stream.
 struct Circle {
   const std::vector<int> &ranks; ///< by index
-  uint64_t index;                ///< its own
+  uint64_t index;                ///< the index of this rank
   uint32_t tag;
-  uint64_t &counter; ///< of the bytes that it receives
+  uint64_t &counter; ///< counts the bytes that it receives
 
   uint64_t size() const { return ranks.size(); }
   template <class Visit> void forEachOther(Visit visit) const {
@@ -27,15 +27,15 @@ struct Circle {
   }
 };
 
-/// Of one stream.
+/// The sums of one stream.
 class SliceSums {
 public:
-  /// `bounce`: so many bytes that the rank's device reaches, for nothing else on this stream.
+  /// `bounce`: memory of `bytes` bytes that the rank's device can access, used by this stream only.
   SliceSums(char *bounce, uint64_t bytes) : bounce(bounce), bytes(bytes) {}
 
-  /// A reduce_scatter.
+  /// Runs a reduce_scatter.
   void scatter(const Exchange &exchange, const Circle &circle, Batches &batches, const Participant &self);
-  /// An all_reduce: then each slice goes to all.
+  /// Runs an all_reduce: a reduce_scatter, after which each slice is sent to all ranks.
   void share(const Exchange &exchange, const Circle &circle, Batches &batches, const Participant &self);
 
 private:
@@ -47,7 +47,7 @@ private:
 
   char *const bounce;
   const uint64_t bytes;
-  std::vector<const char *> sources; ///< of a sum, by index
+  std::vector<const char *> sources; ///< the summands, by index
 };
 
 } // namespace xlc::runtime

@@ -1,4 +1,4 @@
-// How what ranks sum is divided among them: each sums one slice of every run, which the others may then get from it.
+// Divides a sum among the ranks: each sums one slice of every run, which the others may then read from it.
 #ifndef XLC_LIB_RUNTIME_FABRIC_SLICING_H
 #define XLC_LIB_RUNTIME_FABRIC_SLICING_H
 
@@ -8,16 +8,16 @@
 
 namespace xlc::runtime {
 
-/// In elements. The last slices may be short, or empty.
+/// All sizes are in elements. The last slices may be short, or empty.
 struct Slicing {
-  uint64_t outer, run; ///< runs, one behind the other, and their length
+  uint64_t outer, run; ///< the number of contiguous runs, and their length
   uint64_t each;       ///< the length of a slice
 
   uint64_t begin(uint64_t index) const { return std::min(run, index * each); }
   uint64_t length(uint64_t index) const { return begin(index + 1) - begin(index); }
 };
 
-/// Of a reduce_scatter, or of an all_reduce, whose slices begin on cache lines.
+/// The slicing of a reduce_scatter or an all_reduce. Slices of an all_reduce begin on cache lines.
 inline Slicing sliceOf(const Exchange &exchange, uint64_t ranks) {
   if (exchange.kind == plan::CollectiveKind::reduce_scatter)
     return {exchange.outer, ranks * exchange.chunk, exchange.chunk};

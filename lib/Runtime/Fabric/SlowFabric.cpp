@@ -1,4 +1,4 @@
-// See SlowFabric.h. A message comes to the link when its bytes have really been moved.
+// See SlowFabric.h. A message enters the link when its bytes have actually been moved.
 #include "SlowFabric.h"
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// A fabric as on a slower network, for trying what that costs and what overlap hides: whatever a rank reads takes as long as on
-// a link of so many bytes per second. All streams of a rank share its link, in the order in which their messages have come.
-// Nothing else changes: the same messages, the same bits.
+// Simulates a slower network, to measure its cost and the effect of overlap: each read of a rank takes as long as on a
+// link with this many bytes per second. All streams of a rank share its link, in the order in which their messages
+// arrive. Nothing else changes: messages and bits are the same.
 #ifndef XLC_LIB_RUNTIME_FABRIC_SLOWFABRIC_H
 #define XLC_LIB_RUNTIME_FABRIC_SLOWFABRIC_H
 
@@ -25,9 +25,9 @@ public:
 private:
   struct Link {
     std::mutex mutex;
-    int64_t free = 0; ///< when the last message is over, in nanoseconds
+    int64_t free = 0; ///< the end of the last message, in nanoseconds
   };
-  /// Waits until `bytes` bytes have passed the rank's link, which they came to at `begin`.
+  /// Waits until `bytes` bytes, which entered the rank's link at `begin`, have passed it.
   void pass(const Participant &self, int64_t begin, uint64_t bytes);
 
   Fabric &inner;

@@ -1,4 +1,5 @@
-// See Transfers.h. `shown` counts the sender's messages, `taken` the receiver's: equal means nothing is under way.
+// See Transfers.h. `shown` counts the sender's messages, `taken` the receiver's: if they are equal, no message is in
+// flight.
 #include "Transfers.h"
 
 namespace xlc::runtime {

@@ -1,10 +1,11 @@
-// Messages between ranks whose memory is in reach of each other: a rendezvous, as between two ranks of NCCL without a buffer.
+// Messages between ranks that can access each other's memory. A message is a rendezvous, as between two ranks of NCCL
+// without a buffer.
 //
-//   sender    show where the value is | ........................ | go on
-//   receiver  ....................... | copy it | say it is taken | go on
+//   sender    publish its address        | ....... | return
+//   receiver  .......................... | copy it | confirm it | return
 //
-// Between two ranks messages have one order, so each direction needs one place to meet. The number of the message is
-// compared there: two lists that have come out of step end the job instead of mixing up values.
+// Messages between two ranks are ordered, so each direction requires one meeting point. It compares the number of the
+// message: two lists that are out of step end the job instead of mixing up values.
 #ifndef XLC_LIB_RUNTIME_FABRIC_TRANSFERS_H
 #define XLC_LIB_RUNTIME_FABRIC_TRANSFERS_H
 
@@ -16,30 +17,30 @@
 
 namespace xlc::runtime {
 
-/// Of all ranks of a process.
+/// The transfers of all ranks of a process.
 class Transfers {
 public:
   Transfers(const Plan &plan, int spins, Commons &commons);
 
   /// Returns when the rank of equal dp and tp on the peer stage has copied from `from`.
   void send(const Message &message, const char *from, const Participant &self);
-  /// Copies to `to` what the peer sends.
+  /// Copies the peer's message to `to`.
   void receive(const Message &message, char *to, const Participant &self);
 
 private:
-  /// From one rank to another, in memory that all see; `from` as all number it.
+  /// A meeting point from one rank to another, in memory shared by all ranks; `from` is in the common numbering.
   struct Rendezvous {
     uint64_t from = 0, message = 0;
     alignas(64) std::atomic<uint32_t> shown{0};
     alignas(64) std::atomic<uint32_t> taken{0};
   };
-  /// The rank like `rank` on another stage.
+  /// The rank with the dp and tp of `rank` on another stage.
   int peerOf(int rank, uint32_t stage) const { return (int)(stage * perStage + (uint32_t)rank % perStage); }
 
   const uint32_t perStage;
   const Commons &commons;
   const Waiter waiter;
-  std::map<std::pair<int, int>, Piece<Rendezvous>> pairs; ///< by sender and receiver; made at start
+  std::map<std::pair<int, int>, Piece<Rendezvous>> pairs; ///< created at start
 };
 
 } // namespace xlc::runtime

@@ -1,4 +1,4 @@
-// How a rank waits for others at words that all ranks see, and shows meanwhile for which.
+// Waits of a rank for words in shared memory. During a wait, the pulse reports the word.
 #ifndef XLC_LIB_RUNTIME_FABRIC_WAITER_H
 #define XLC_LIB_RUNTIME_FABRIC_WAITER_H
 

@@ -1,4 +1,4 @@
-// Where ranks meet that do not see each other's memory.
+// The meeting of ranks without shared memory.
 #ifndef XLC_LIB_RUNTIME_FABRIC_WIREMEETING_H
 #define XLC_LIB_RUNTIME_FABRIC_WIREMEETING_H
 
@@ -9,16 +9,16 @@
 
 namespace xlc::runtime {
 
-/// Of the rank at this end of a wire, on one thread.
+/// The meeting of the rank at this end of a wire, on one thread.
 class WireMeeting {
 public:
   /// `spins`: as for waitWhile.
   WireMeeting(Wire &wire, Commons &commons, int spins) : wire(wire), commons(commons), waiter(commons, spins) {}
 
-  /// As Fabric::meet.
+  /// See Fabric::meet.
   void meet(Pulse *pulse);
-  /// When all ranks have called it: each word is the largest that one of them gave. What is returned holds until
-  /// the next meeting. `pulse` may be null.
+  /// Meets all ranks: returns for each word the maximum over the ranks. The result is valid until the next meeting.
+  /// `pulse` may be null.
   std::span<const uint64_t> share(std::span<const uint64_t> own, Pulse *pulse);
 
 private:
@@ -26,7 +26,7 @@ private:
   Commons &commons;
   const Waiter waiter;
   std::atomic<uint32_t> meetings{0};
-  std::vector<uint64_t> words; ///< the wire writes them, even where this rank has given up waiting
+  std::vector<uint64_t> words; ///< the wire writes them, even if this rank has stopped waiting
 };
 
 } // namespace xlc::runtime
