@@ -1,5 +1,5 @@
-// XXH3 with 64 bits, of libxxhash: finds damage of any kind at the speed of memory. It is no defence against those who
-// forge a file. The library is used by its header alone, so that programs need none.
+// The 64-bit XXH3 of libxxhash. It finds damage of any kind at the speed of memory, but does not protect against forged
+// files. Only the header of the library is used, so programs do not link it.
 #ifndef XLC_LIB_RUNTIME_FILES_CHECKSUM_H
 #define XLC_LIB_RUNTIME_FILES_CHECKSUM_H
 
@@ -17,14 +17,14 @@ public:
   ~Checksum();
 
   void add(const void *from, uint64_t count);
-  /// With its length before it, so that two texts in a row are not one.
+  /// Adds the length of the text, then the text: two texts in a row differ from one.
   void addText(std::string_view text);
   void addNumber(uint64_t number) { add(&number, sizeof number); }
 
-  /// Of all that was added; `digits`: as 16 hexadecimal digits.
+  /// The checksum of all bytes added so far; `digits`: as 16 hexadecimal digits.
   uint64_t value() const;
   std::string digits() const;
-  /// Begins again.
+  /// Restarts the checksum.
   void clear(uint64_t seed = 0);
 
 private:
@@ -32,7 +32,7 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// How many digits a checksum has.
+/// The number of digits of a checksum.
 constexpr uint64_t checksumDigits = 16;
 
 } // namespace xlc::runtime

@@ -1,5 +1,5 @@
-// fmt's functions, once. Compiled into each file that formats a number they would be half of the runtime's code, and of the
-// time that it takes to compile; Debian has fmt as a shared library only, which programs do not need.
+// Compiles fmt's functions once. Compiled into each file that formats a number, they would be half of the runtime's
+// code and of its compile time. Debian provides fmt only as a shared library, which programs do not need.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,4 +1,4 @@
-// See Messages.h. UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing beyond U+10FFFF.
+// See Messages.h. UTF-8 is validated as in RFC 3629: no overlong forms, no surrogates, nothing beyond U+10FFFF.
 #include "Messages.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A NumPy .npy file, understood but not trusted. Its elements stay in the file and are read when they are needed.
+// Parses and validates a NumPy .npy file. Its elements stay in the file and are read on demand.
 #ifndef XLC_LIB_RUNTIME_FILES_NPY_H
 #define XLC_LIB_RUNTIME_FILES_NPY_H
 
@@ -12,14 +12,14 @@ namespace xlc::runtime {
 
 class NpyFile {
 public:
-  /// Opens `path` and reads its header; throws Rejected, naming the file and what is wrong with it.
+  /// Opens `path` and reads its header. Throws Rejected with the name of the file and the error.
   explicit NpyFile(const std::string &path);
 
   const std::string &path() const { return file.path; }
   StoredType type;
   std::vector<uint64_t> shape;
 
-  /// The file, and where in it the elements begin.
+  /// The file, and the offset of its elements.
   const InputFile &bytes() const { return file; }
   uint64_t begin() const { return elementsAt; }
 
@@ -31,7 +31,7 @@ private:
   uint64_t elementsAt = 0;
 };
 
-/// What stands before the elements in a file of this type and shape: a multiple of 64 bytes.
+/// The header of a file with this type and shape, padded to a multiple of 64 bytes.
 std::string makeNpyHeader(StoredType type, const std::vector<uint64_t> &shape);
 
 } // namespace xlc::runtime

@@ -1,5 +1,5 @@
-// See OutputFile.h. A disk that is full, a quota and a limit of file sizes are named by the system's own words; a
-// process that writes files ignores SIGXFSZ, or the last of the three would end it.
+// See OutputFile.h. A full disk, a quota and a limit of file sizes are reported with the system's error messages. A
+// process that writes files ignores SIGXFSZ, because the last of the three would otherwise end it.
 #include "OutputFile.h"
 
 #include "Failure.h"

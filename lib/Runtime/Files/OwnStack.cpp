@@ -1,5 +1,5 @@
-// See OwnStack.h. A thread's stack is memory like any other: only that of the first thread is bound by the limit, and the size that
-// others have where nobody asks for one.
+// See OwnStack.h. The stack of a thread is ordinary memory. The limit applies only to the stack of the first thread and
+// to the default size for others.
 #include "OwnStack.h"
 
 #include <csignal>

@@ -1,5 +1,5 @@
-// How much stack a process has does not depend on `ulimit -s`. Parsers, oneDNN and MLIR are tried with the 8 MiB of an ordinary
-// system; where the limit is less they end with SIGSEGV, which no message can follow.
+// Makes the stack of a process independent of `ulimit -s`. Parsers, oneDNN and MLIR are tested with the 8 MiB of an
+// ordinary system. With a lower limit they end with SIGSEGV, and no message can be printed.
 #ifndef XLC_LIB_RUNTIME_FILES_OWNSTACK_H
 #define XLC_LIB_RUNTIME_FILES_OWNSTACK_H
 
@@ -7,7 +7,8 @@
 
 namespace xlc::runtime {
 
-/// Returns what `work` does. Threads get 8 MiB of stack from now on; where this one may have less, `work` runs on another.
+/// Returns the result of `work`. Later threads get 8 MiB of stack. If this thread may have less, `work` runs on
+/// another.
 int runWithOwnStack(const std::function<int()> &work);
 
 } // namespace xlc::runtime

@@ -1,5 +1,5 @@
-// Parameters that a run begins from, in a folder of several files (TensorFiles.h): a model of Hugging Face, or what
-// torch.distributed.checkpoint has written.
+// Initial parameters of a run in a folder of several files (TensorFiles.h): a model of Hugging Face, or the output of
+// torch.distributed.checkpoint.
 #ifndef XLC_LIB_RUNTIME_FILES_PARAMETERFOLDER_H
 #define XLC_LIB_RUNTIME_FILES_PARAMETERFOLDER_H
 
@@ -10,7 +10,7 @@ namespace xlc::runtime {
 
 class ParameterFolder final : public ParameterSource {
 public:
-  /// Opens `path`; throws Rejected with all that is wrong. Any floats are taken for floats.
+  /// Opens `path`. Throws Rejected with all errors. All floating-point types are converted.
   ParameterFolder(const Plan &plan, const std::string &path);
 
   std::string describeUnused() const override;
@@ -19,7 +19,7 @@ public:
 private:
   const Plan &plan;
   const TensorFiles files;
-  std::vector<std::string> names; ///< as plan.parameters
+  std::vector<std::string> names; ///< indexed as plan.parameters
 };
 
 } // namespace xlc::runtime

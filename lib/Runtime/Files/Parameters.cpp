@@ -1,4 +1,4 @@
-// See Parameters.h. What pads a bucket, and the tail of a piece that is short, is zero.
+// See Parameters.h. The padding of a bucket, and the tail of a short piece, is zero.
 #include "Parameters.h"
 
 #include "ParameterFolder.h"

@@ -1,5 +1,5 @@
-// See Safetensors.h. The checksums of the elements stand before them in the file, and are known after them: the header
-// is written twice, first with zeros in their places.
+// See Safetensors.h. The checksums of the elements precede them in the file, but are known only after them. The header
+// is therefore written twice, first with zeros in place of the checksums.
 #include "Safetensors.h"
 
 #include "Failure.h"

@@ -1,5 +1,5 @@
-// See StandardStreams.h. Each is opened the wrong way round, so that its use is an error and not a success that is
-// lost.
+// See StandardStreams.h. Each stream is opened for the opposite direction, so that its use is an error and not a
+// success whose data are lost.
 #include "StandardStreams.h"
 
 #include "Messages.h"

@@ -1,5 +1,5 @@
-// stdin, stdout and stderr of a process, which its parent may have closed: then the next file that is opened would get
-// their number, and take what is printed. Afterwards the numbers are taken, and writing to them fails as it did.
+// Opens stdin, stdout and stderr of a process if its parent has closed them. Otherwise the next opened file would get
+// their number and receive the printed text. Afterwards the numbers are in use, and writing to them fails as before.
 #ifndef XLC_LIB_RUNTIME_FILES_STANDARDSTREAMS_H
 #define XLC_LIB_RUNTIME_FILES_STANDARDSTREAMS_H
 
@@ -8,14 +8,14 @@
 
 namespace xlc::runtime {
 
-/// Call it before anything is opened.
+/// Call before any file is opened.
 void openStandardStreams();
 
-/// Prints a text as it is, without memory: where there is none.
+/// Prints a text unchanged, without allocating memory, for use when memory is exhausted.
 void sayPlainly(std::string_view text);
 
-/// Prints a message of one or more lines on stderr, limited as Messages.h says. If that cannot be written, nobody can
-/// be told.
+/// Prints a message of one or more lines to stderr, limited as described in Messages.h. If that fails, the error is
+/// ignored.
 void say(const std::string &message);
 
 } // namespace xlc::runtime

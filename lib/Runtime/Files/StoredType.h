@@ -1,4 +1,4 @@
-// Types of elements in files of data: a row for each. Elements become the type of their input as numbers.
+// Types of elements in data files, one row each. Elements are converted by value to the type of their input.
 #ifndef XLC_LIB_RUNTIME_FILES_STOREDTYPE_H
 #define XLC_LIB_RUNTIME_FILES_STOREDTYPE_H
 
@@ -11,12 +11,12 @@ enum class StoredType { F32, F64, F16, I8, I16, I32, I64, U8, U16, U32, Bool };
 
 struct StoredTypeRow {
   StoredType type;
-  std::string_view numpy; ///< as the header of an .npy file spells it
+  std::string_view numpy; ///< as spelled in the header of an .npy file
   uint32_t bytes;
-  bool isInteger; ///< and no number that says true or false
+  bool isInteger; ///< and not a boolean
 };
 
-/// In the order of the enumeration.
+/// Rows in the order of the enumeration.
 inline constexpr StoredTypeRow kStoredTypes[] = {
     {StoredType::F32, "<f4", 4, false}, {StoredType::F64, "<f8", 8, false}, {StoredType::F16, "<f2", 2, false},
     {StoredType::I8, "|i1", 1, true},   {StoredType::I16, "<i2", 2, true},  {StoredType::I32, "<i4", 4, true},

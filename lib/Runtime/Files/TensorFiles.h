@@ -1,11 +1,11 @@
-// Whole tensors of what other programs save in safetensors:
+// Reads whole tensors from safetensors files of other programs:
 //
 //     model.safetensors                                        one file
 //     folder with model.safetensors.index.json                 several, as Hugging Face's models are: its "weight_map"
-//     folder of shard-*.safetensors                            as torch.distributed.checkpoint writes them, each tensor in
-//                                                              boxes, whose places are in "DCP_SHARDING_INFO"
+//     folder of shard-*.safetensors                            as torch.distributed.checkpoint writes them, each tensor
+//                                                              in boxes, whose places are in "DCP_SHARDING_INFO"
 //
-// Checksums of a file that has them (Seal.h) are verified before elements of the tensor are used.
+// Checksums (Seal.h), if the file has any, are verified before elements of the tensor are used.
 #ifndef XLC_LIB_RUNTIME_FILES_TENSORFILES_H
 #define XLC_LIB_RUNTIME_FILES_TENSORFILES_H
 
@@ -20,11 +20,11 @@ namespace xlc::runtime {
 
 class TensorFiles {
 public:
-  /// Opens a file or a folder. Throws Rejected, naming the file, where a tensor has holes, lies twice or has several
-  /// types.
+  /// Opens a file or a folder. Throws Rejected with the name of the file if a tensor has holes, is stored twice or has
+  /// several types.
   explicit TensorFiles(std::string path);
 
-  /// The part of a tensor that lies in a file, row by row: elements [offsets, offsets + shape).
+  /// The part of a tensor in one file, stored row by row: elements [offsets, offsets + shape).
   struct Box {
     size_t file;
     uint64_t begin, bytes; ///< in the file
@@ -33,13 +33,14 @@ public:
   struct Tensor {
     std::string dtype;
     std::vector<uint64_t> shape;
-    std::vector<Box> boxes; ///< which tile it
+    std::vector<Box> boxes; ///< which tile the tensor
   };
 
   const std::string path;
   const std::map<std::string, Tensor> &tensors() const { return all; }
 
-  /// Gives elements [begin, begin + count) of a tensor in its type, in parts. Throws Rejected. Any thread may call it.
+  /// Passes elements [begin, begin + count) of a tensor to `take`, in its type, in parts. Throws Rejected. Any thread
+  /// may call it.
   void read(const std::string &name, uint64_t begin, uint64_t count, const Take &take) const;
 
 private:
