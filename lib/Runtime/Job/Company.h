@@ -1,5 +1,5 @@
-// The other processes of a job, as one of them knows them: whether those that are needed are still there, who of all says why
-// the job failed, and how what ranks leave behind comes to rank 0.
+// The other processes of a job, from the view of one of them: checks that required processes are alive, selects the
+// process that reports a failure, and transfers the results of ranks to rank 0.
 #ifndef XLC_LIB_RUNTIME_JOB_COMPANY_H
 #define XLC_LIB_RUNTIME_JOB_COMPANY_H
 
@@ -8,7 +8,7 @@
 
 namespace xlc::runtime {
 
-/// What a rank leaves when it has ended.
+/// The results of a rank that has ended.
 struct Left {
   int rank;
   Device &device;
@@ -19,27 +19,29 @@ class Company {
 public:
   virtual ~Company() = default;
 
-  /// Ends the job where a process has gone that is needed. To be called every few hundredths of a second.
+  /// Ends the job if a required process has ended. Must be called every few hundredths of a second.
   virtual void lookAfter() = 0;
-  /// Where the job has failed, returns when one process has said why.
+  /// If the job has failed, returns after one process has reported the reason.
   virtual void sayFailure() = 0;
 
-  /// Of the rank that has a step's numbers, at its end: brings them before rank 0.
+  /// Called by the rank that computes a step's numbers, at its end: makes them available to rank 0.
   virtual void publish(const StepResult &result) = 0;
-  /// Of rank 0, when all ranks have met after the last step: brings what others have left in their commons.
+  /// Called by rank 0 when all ranks have met after the last step: fetches the results that others have left in their
+  /// commons.
   virtual void collect() = 0;
-  /// Of rank 0: reads what lies in the arena of a rank of another process.
+  /// Called by rank 0: reads from the arena of a rank of another process.
   virtual void readArena(int rank, uint64_t offset, uint64_t bytes, void *to) = 0;
-  /// Of rank 0: frees the others, which end with the same exit code.
+  /// Called by rank 0: releases the other processes, which end with the same exit code.
   virtual void end(Exit exit) = 0;
-  /// Of any other, whose rank left this: returns when rank 0 needs it no more. Throws Stopped where the job ends instead.
+  /// Called by every other process, with the results of its rank: returns when rank 0 no longer needs it. Throws
+  /// Stopped if the job ends first.
   virtual Exit awaitEnd(const Left &left) = 0;
 };
 
-/// Says why the job failed, if it did and nobody has.
+/// Reports why the job failed, if it did and no process has reported it.
 void sayFailure(StopSignal &stop);
 
-/// Processes of one host, which share the world's memory; or none, where ranks are threads.
+/// The company of processes on one host, which share the world's memory. It is empty if ranks are threads.
 class HostCompany final : public Company {
 public:
   explicit HostCompany(const World &world, Peers lines = {}) : world(world), lines(std::move(lines)) {}

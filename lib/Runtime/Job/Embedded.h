@@ -1,4 +1,4 @@
-// What the generated object of a program holds, and what every process of a program does alike.
+// The contents of the generated object of a program, and definitions common to all processes of a program.
 #ifndef XLC_LIB_RUNTIME_JOB_EMBEDDED_H
 #define XLC_LIB_RUNTIME_JOB_EMBEDDED_H
 
@@ -10,7 +10,7 @@
 
 namespace xlc::runtime {
 
-/// The signals that ask a program to stop; ranks do not take them.
+/// The signals that request a program to stop; the threads of ranks block them.
 inline constexpr int stoppingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 struct Embedded {

@@ -1,4 +1,4 @@
-// See Examination.h. A place whose key is larger than that of a value already found is not examined.
+// See Examination.h. A place whose key is larger than that of an already found value is not examined.
 #include "Examination.h"
 
 #include "Plan/Elements.h"

@@ -1,11 +1,11 @@
-// The first value of a step that is not finite. Each call, each collective and each load of the step is observed on all
-// ranks; the result that comes first in the order of StepOrder.h is reported:
+// Finds the first value of a step that is not finite. Each call, each collective and each load of the step is observed
+// on all ranks; the result that comes first in the order of StepOrder.h is reported:
 //
 //     step 3, rank 1, micro-batch 0, action 'layer[2] F', operation '/h.2/mlp/Exp' (kernel_7: exp, add): element [0, 3]
 //     of its result, F32 tensor 'layer[2] F//h.2/mlp/Exp', is inf; it read: tensor 'layer[2] F//h.2/mlp/Add', up to 112
 //
-// An infinite number is expected where the kernel has one among its constants, as the score of a key that is not seen,
-// or reads one that is not a trained parameter.
+// An infinite number is expected if the kernel has one among its constants, such as the score of a masked key, or if it
+// reads one that is not a trained parameter.
 #ifndef XLC_LIB_RUNTIME_JOB_EXAMINATION_H
 #define XLC_LIB_RUNTIME_JOB_EXAMINATION_H
 
@@ -22,14 +22,15 @@ namespace xlc::runtime {
 
 class Examination : public Observer {
 public:
-  /// `memoryOf` gives the memory of the process's ranks; a `signal` that is not 0 ends it. All outlive it.
+  /// `memoryOf` returns the memory of the process's ranks; a nonzero `signal` ends the examination. All arguments
+  /// outlive this object.
   Examination(const Plan &plan, Request &request, const std::atomic<int> &signal,
               std::function<RankMemory(int)> memoryOf);
 
-  /// Before a step is run again: a line that says so, and about how long it takes.
+  /// Call before a step is repeated: returns a line that announces it and its approximate duration.
   std::string announce(uint64_t step) const;
-  /// When all ranks have met behind a step: a line about the first value, from the rank that has it; where there is
-  /// none, from rank 0. From others nothing.
+  /// Call when all ranks have met after a step. Returns a line about the first value on the rank that has it, or on
+  /// rank 0 if there is none. Returns nothing on other ranks.
   std::string describe(int rank, uint64_t step);
 
   void call(const Position &at, const char *workspace, const std::function<void()> &run) override;
@@ -41,7 +42,7 @@ private:
   struct Tensor {
     const plan::ViewT &view;
     const plan::Place *place;
-    int64_t offset; ///< behind the place
+    int64_t offset; ///< relative to the place
     NonFinite found;
   };
   class Reading;

@@ -1,4 +1,4 @@
-// How a process ends for what is thrown in it, before its ranks run and after.
+// Handles exceptions of a process, before its ranks run and after.
 #ifndef XLC_LIB_RUNTIME_JOB_GUARD_H
 #define XLC_LIB_RUNTIME_JOB_GUARD_H
 
@@ -8,7 +8,7 @@
 
 namespace xlc::runtime {
 
-/// What `work` returns, or the exit code for what it throws, which is said.
+/// Returns the result of `work`. If it throws, prints the message and returns the exit code of the exception.
 Exit guard(const std::function<Exit()> &work);
 
 } // namespace xlc::runtime

@@ -11,8 +11,8 @@
 
 namespace xlc::runtime {
 
-/// Runs the program with the given arguments on devices of `target`. `signal` is 0, and is set from outside to end it after
-/// the current step: to the number of a signal.
+/// Runs the program with the given arguments on devices of `target`. `signal` is initially 0. It is set to the number
+/// of a signal from outside, to end the run after the current step.
 Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const Target &target,
                 const Settings &settings, std::atomic<int> &signal);
 

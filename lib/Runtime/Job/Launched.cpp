@@ -1,5 +1,5 @@
-// See Launched.h. Once the processes share memory, the stop signal there tells all of them what went wrong in one;
-// before that, rank 0 tells those that have come.
+// See Launched.h. Once the processes share memory, the stop signal there distributes the error of one process to all;
+// before that, rank 0 notifies the processes that have connected.
 #include "Launched.h"
 
 #include "Files/Checksum.h"

@@ -1,4 +1,5 @@
-// A job whose ranks are processes that a launcher started: what is common to one host and several, and how it runs on one.
+// A job whose ranks are processes started by a launcher: the code common to one and several hosts, and the run on one
+// host.
 #ifndef XLC_LIB_RUNTIME_JOB_LAUNCHED_H
 #define XLC_LIB_RUNTIME_JOB_LAUNCHED_H
 
@@ -8,39 +9,40 @@
 
 namespace xlc::runtime {
 
-/// The arguments of a program, which all its processes must have alike.
+/// The arguments of a program, which must be equal in all its processes.
 struct Arguments {
   int count;
   const char *const *values;
 };
 
-/// What ranks with GPUs on several hosts can do without MPI.
+/// The advice for ranks with GPUs on several hosts without MPI.
 inline constexpr const char *askForMeeting = "set MASTER_ADDR and MASTER_PORT (1 to 65534) to the address of rank 0";
 
-/// Whether processes on several hosts meet by connections with rank 0, as those with GPUs can; else through MPI.
+/// Whether processes on several hosts meet by connections to rank 0, which is possible with GPUs; otherwise they use
+/// MPI.
 bool meetsOverTcp(const Launch &launch, const Plan &plan);
-/// Whether they can find each other at all.
+/// Whether the processes can meet at all.
 inline bool canMeet(const Launch &launch, const Plan &plan) { return launch.joins || meetsOverTcp(launch, plan); }
 
-/// Throws Rejected where what a launcher has started does not fit the plan or the options, or cannot be run here.
+/// Throws Rejected if the launched processes do not match the plan or the options, or cannot be run here.
 void checkLaunch(const Launch &launch, const Plan &plan, const Options &options);
 
-/// Runs the rank that this process is. `prepare` is called once it has found the others. All processes get the same exit
-/// code, and what goes wrong is said once.
+/// Runs the rank of this process. `prepare` is called once the process has met the others. All processes get the same
+/// exit code, and an error is reported once.
 Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments, const Options &options,
                  std::atomic<int> &signal, const std::function<std::unique_ptr<Crew>()> &prepare);
 
-/// What the process says of itself to the others.
+/// The introduction of the process to the others.
 Introduction introduce(const Launch &launch, const Plan &plan, const Arguments &arguments);
 
-/// A warning, where the process may run on fewer cores than its rank has threads; or nothing. mpirun binds each process to one
-/// core where nobody says otherwise: the threads of a rank would take turns on it.
+/// A warning if the process may run on fewer cores than its rank has threads, or nothing. By default, mpirun binds each
+/// process to one core: the threads of a rank would run in turns on it.
 std::string describeBinding(const Launch &launch, const Plan &plan);
 
-/// Tells all processes what `work` throws here.
+/// Runs `work` and reports its exceptions to all processes.
 void raise(StopSignal &stop, const std::function<void()> &work);
 
-/// Says what every process of a job finds out by itself, in one of them.
+/// Prints a message that every process of a job finds by itself, in only one of them.
 void sayOnce(const std::string &job, const std::string &message);
 
 } // namespace xlc::runtime

@@ -1,5 +1,5 @@
-// The log of a run: a record for each step and each evaluation, as JSON lines, or where the file's name ends in .csv as
-// lines of one table. After a resume it goes on behind the records of steps that are done.
+// The log of a run: a record for each step and each evaluation, as JSON lines or, if the file's name ends in .csv, as
+// lines of one table. A resumed run appends to the records of completed steps.
 //
 //     {"step":500,"loss":3.2,...}                 500,3.2,...,,
 //     {"step":500,"eval":{"loss":3.3,...}}        500,,...,3.3,...       columns eval_loss, ...
@@ -15,9 +15,9 @@
 
 namespace xlc::runtime {
 
-/// What a log has of one moment of a run.
+/// A record of the log.
 struct LogRecord {
-  /// `text`: as JSON has it. `isNumber`: also for a table and for charts; else JSON alone has it.
+  /// `text`: in the syntax of JSON. `isNumber`: also part of tables and charts; otherwise only of JSON.
   struct Field {
     std::string name, text;
     bool isNumber = true;
@@ -26,21 +26,22 @@ struct LogRecord {
   bool isEvaluation = false;
   std::vector<Field> fields;
 
-  /// A number with nine digits, enough for every bit of a float; JSON has no infinities.
+  /// Adds a number with nine digits, enough for every bit of a float; JSON has no infinities.
   void add(std::string_view name, double value);
-  /// With all digits of a double.
+  /// Adds a number with all digits of a double.
   void addExact(std::string_view name, double value);
   void addText(std::string_view name, std::string text) {
     fields.push_back({std::string(name), std::move(text), false});
   }
 };
 
-/// Lines that go to a file. A disk that is full must not end hours of training: it is said once, and at the end.
+/// Lines of a file. A full disk must not end hours of training: the error is reported once when it occurs, and at the
+/// end.
 class Lines {
 public:
   Lines(std::string name, FILE *file) : name(std::move(name)), file(file) {}
   void write(std::string_view text);
-  /// Throws Rejected where a line could not be written.
+  /// Throws Rejected if a line could not be written.
   void check() const;
 
 private:
@@ -51,14 +52,14 @@ private:
 
 class Log {
 public:
-  /// `path` may be empty: there is no log. `goesOn`: what is in it stays, as far as `begin` says. `metrics`: those of
-  /// the run's evaluations, as columns of a table. Throws Rejected where it cannot be written.
+  /// `path` may be empty: then there is no log. `goesOn`: existing records are kept, up to the step given to `begin`.
+  /// `metrics`: those of the run's evaluations, as columns of a table. Throws Rejected if the log cannot be written.
   Log(const std::string &path, bool goesOn, const std::vector<std::string> &metrics);
 
-  /// Before the first step, `done` steps having been done before: takes records of steps that are done again away.
+  /// Call before the first step, after `done` steps of earlier runs: removes records of steps that are repeated.
   void begin(uint64_t done);
   void write(const LogRecord &record);
-  /// A line of JSON of something else; a table has none.
+  /// Writes a line of JSON that is not a record of a step; a table omits it.
   void writeLine(const std::string &json);
   void check() const { lines.check(); }
 
@@ -71,7 +72,7 @@ private:
   const bool isTable, goesOn;
   std::unique_ptr<FILE, Close> file;
   Lines lines;
-  std::vector<std::string> columns; ///< of a table, behind the step
+  std::vector<std::string> columns; ///< of a table, after the step
 };
 
 } // namespace xlc::runtime

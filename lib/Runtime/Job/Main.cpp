@@ -1,15 +1,15 @@
-// `main` of every training program: the embedded plan, the arguments, the environment, and the signals that ask it to
-// stop.
+// `main` of every training program. It passes on the embedded plan, the arguments, the environment, and the signals
+// that request a stop.
 //
-//     SIGINT, SIGTERM     the first one ends the run after its step, and what was learned is saved;
+//     SIGINT, SIGTERM     the first one ends the run after its step, and the trained parameters are saved;
 //                         the second one ends it at once
-//     SIGHUP              the same, as often as it comes: who closes a terminal sends several
-//     SIGUSR1             lets the run write a checkpoint after its step, and go on
+//     SIGHUP              the same, any number of times: closing a terminal sends several
+//     SIGUSR1             the run writes a checkpoint after its step, and continues
 //
-// Afterwards the signal is raised again, so that the shell sees what ended the program (130, 143, 129). A SIGHUP that
-// was ignored when the program was started stays so (nohup). SIGINT does not: shells ignore it for jobs in the
-// background, which `kill -INT` is to stop. SIGXFSZ and SIGPIPE are ignored: a file too large, or a reader that has gone, is an error
-// of the write that met it, and no reason to lose what was learned.
+// Afterwards the signal is raised again, so that the shell can report the cause of the end (130, 143, 129). A SIGHUP
+// that was ignored when the program was started remains ignored (nohup). SIGINT does not: shells ignore it for
+// background jobs, but `kill -INT` must stop them. SIGXFSZ and SIGPIPE are ignored: a file that is too large, or a
+// closed reader, is an error of the write in which it occurs, and must not discard the trained parameters.
 #include "Files/OutputFile.h"
 #include "Files/OwnStack.h"
 #include "Files/StandardStreams.h"

@@ -1,4 +1,4 @@
-// See MetricValues.h. Counts are summed as integers; each metric then takes as few divisions as its definition has.
+// See MetricValues.h. Counts are summed as integers; each metric then uses as few divisions as its definition.
 #include "MetricValues.h"
 
 #include <cmath>

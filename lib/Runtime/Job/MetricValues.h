@@ -1,4 +1,4 @@
-// What evaluations come to: metrics of the sums over all rows, and whether one is the best so far.
+// The results of evaluations: metrics of the sums over all rows, and a test whether one is the best so far.
 #ifndef XLC_LIB_RUNTIME_JOB_METRICVALUES_H
 #define XLC_LIB_RUNTIME_JOB_METRICVALUES_H
 
@@ -13,31 +13,32 @@
 
 namespace xlc::runtime {
 
-/// Of all rows of an evaluation; a kind that the program does not count is empty.
+/// The sums over all rows of an evaluation; kinds that the program does not count are empty.
 struct EvaluationSums {
   double loss = 0, targets = 0;
   std::map<uint64_t, int64_t> top;                                    ///< by k
   std::vector<int64_t> truePositives, falsePositives, falseNegatives; ///< by class
 };
 
-/// A metric of them, as scikit-learn defines it; 0 / 0 is 0, but for the loss of no targets, which is not a number.
-/// Where classes are averaged with equal weight, one that neither occurs nor is predicted is left out. `average`: none:
-/// binary of two classes, else macro.
+/// The value of a metric, as defined by scikit-learn; 0 / 0 is 0, except that the loss over no targets is NaN. In
+/// averages of classes with equal weight, a class that neither occurs nor is predicted is omitted. `average`: none
+/// means binary for two classes, otherwise macro.
 double valueOf(const Metric &metric, std::optional<MetricAverage> average, const EvaluationSums &sums);
 
-/// Judges evaluations, one after the other, as transformers' EarlyStoppingCallback and its Trainer do.
+/// Judges successive evaluations by the rules of transformers' EarlyStoppingCallback and Trainer.
 class Judge {
 public:
-  /// `patience` 0: nothing ends. One is better where it is smaller (or larger) by more than `minDelta`.
+  /// `patience` 0: the run is never ended. An evaluation is better if it is smaller (or larger) by more than
+  /// `minDelta`.
   Judge(bool smallest, uint64_t patience, double minDelta)
       : smallest(smallest), patience(patience), minDelta(minDelta) {}
 
-  /// What is known between two evaluations, and stays in checkpoints; none: there was no evaluation.
+  /// The state between two evaluations, which checkpoints store; none: there was no evaluation.
   const std::optional<EvaluationState> &state() const { return known; }
-  /// Goes on where a run was.
+  /// Restores the state of an earlier run.
   void continueFrom(const std::optional<EvaluationState> &state);
 
-  /// After an evaluation at a step. Whether it is the best so far.
+  /// Adds the evaluation at a step. Returns whether it is the best so far.
   bool add(uint64_t step, double value);
   bool ends() const { return known && patience > 0 && known->notBetter >= patience; }
 

@@ -1,4 +1,4 @@
-// The values of options, from what stands on the command line. All throw CLI::ValidationError, with the option.
+// Parses the values of options. All functions throw CLI::ValidationError with the name of the option.
 #ifndef XLC_LIB_RUNTIME_JOB_OPTIONVALUES_H
 #define XLC_LIB_RUNTIME_JOB_OPTIONVALUES_H
 
@@ -9,7 +9,7 @@
 
 namespace xlc::runtime {
 
-/// An integer from `least` to `most`, in digits alone.
+/// An integer from `least` to `most`, consisting of digits only.
 uint64_t parseWhole(const char *option, const std::string &text, uint64_t least, uint64_t most);
 
 /// A finite number of at least 0.

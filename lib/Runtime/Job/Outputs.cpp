@@ -1,4 +1,4 @@
-// See Outputs.h. Whether a file can be written may change until it is; the writers check again.
+// See Outputs.h. A file may become unwritable between this check and its use; the writers check again.
 #include "Outputs.h"
 
 #include "Data/Data.h"

@@ -1,5 +1,6 @@
-// See ParameterNorms.h. An update's operands are those of lib/Memory/UpdateKernel.h: what it moves, then the gradient;
-// those of @scalars are the sums of the loss, of the targets and of the squares, its second result is the norm.
+// See ParameterNorms.h. The operands of an update are those of lib/Memory/UpdateKernel.h: the updated values, then the
+// gradient. Those of @scalars are the sums of the loss, of the targets and of the squares; its second result is the
+// norm.
 #include "ParameterNorms.h"
 
 #include "Plan/Elements.h"

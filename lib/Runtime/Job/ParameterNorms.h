@@ -1,11 +1,11 @@
-// What --log-norms writes: norm and largest magnitude of the gradient and the update of each trained parameter. Each
+// Implements --log-norms: norm and largest magnitude of the gradient and the update of each trained parameter. Each
 // rank computes its sums at its updates, in memory that rank 0 reads; rank 0 adds the sums of all ranks.
 //
 //   scalars   norm of all gradients / sqrt(sum of their squares)    the factor on gradients, without clipping
 //   update    gradient, parameter before and after                  squares and magnitudes, by parameter
 //
-// Of ranks that hold the same elements the first counts them: of replicas in dp, of a tensor-parallel group that does
-// not cut the parameter, of the stages that share it.
+// If several ranks hold the same elements, only the first counts them: the first of the replicas in dp, of a
+// tensor-parallel group that does not cut the parameter, and of the stages that share it.
 #ifndef XLC_LIB_RUNTIME_JOB_PARAMETERNORMS_H
 #define XLC_LIB_RUNTIME_JOB_PARAMETERNORMS_H
 
@@ -18,19 +18,19 @@
 
 namespace xlc::runtime {
 
-/// Of the elements of one parameter that a rank counts.
+/// Sums over the elements of one parameter that a rank counts.
 struct ParameterNorm {
-  double gradient = 0, update = 0;               ///< sums of squares; of the gradient without the factor
-  double largestGradient = 0, largestUpdate = 0; ///< magnitudes
+  double gradient = 0, update = 0;               ///< sums of squares; the gradient without the factor
+  double largestGradient = 0, largestUpdate = 0; ///< largest magnitudes
 };
 
 class ParameterNorms : public Observer {
 public:
-  /// `normsOf` gives a rank's row of numbers, as the plan's parameters, which rank 0 sees too.
+  /// `normsOf` returns a rank's row of numbers, indexed as the plan's parameters, which rank 0 can read too.
   ParameterNorms(const Plan &plan, std::function<RankMemory(int)> memoryOf,
                  std::function<ParameterNorm *(int)> normsOf);
 
-  /// On rank 0, when all ranks have met behind a step that was observed: a line of the log.
+  /// Call on rank 0 when all ranks have met after an observed step: returns a line of the log.
   std::string describe(uint64_t step) const;
 
   void call(const Position &at, const char *workspace, const std::function<void()> &run) override;
@@ -49,7 +49,7 @@ private:
   const std::function<RankMemory(int)> memoryOf;
   const std::function<ParameterNorm *(int)> normsOf;
   std::vector<std::vector<bool>> updates; ///< by stage, then action
-  double factor = NAN;                    ///< of rank 0's step
+  double factor = NAN;                    ///< the factor in rank 0's step
 };
 
 } // namespace xlc::runtime

@@ -1,9 +1,9 @@
-// What --predict writes: of each output of the plan a file NAME.npy, in which row i is that of row i of the data. Every
-// rank writes its own rows where they belong, so that nothing is gathered; ranks of one tensor-parallel group have the
-// same values, and the first of them writes.
+// Implements --predict: for each output of the plan, writes a file NAME.npy in which row i belongs to row i of the
+// data. Every rank writes its own rows at their places, so that nothing is gathered. Ranks of one tensor-parallel group
+// have the same values; the first of them writes.
 //
-//     FOLDER/logits.npy.part    made by rank 0 before the first row, of its full size
-//     FOLDER/logits.npy         the same behind the last one
+//     FOLDER/logits.npy.part    created by rank 0 before the first row, with its full size
+//     FOLDER/logits.npy         the same after the last row
 #ifndef XLC_LIB_RUNTIME_JOB_PREDICTIONS_H
 #define XLC_LIB_RUNTIME_JOB_PREDICTIONS_H
 
@@ -16,22 +16,22 @@
 
 namespace xlc::runtime {
 
-/// Of an output: the file that --predict writes into a folder, and the one that it is until all rows are there.
+/// The file that --predict writes for an output into a folder, and its temporary name until all rows are written.
 std::string predictionPath(const std::string &folder, const plan::OutputT &output);
 std::string unfinishedPath(const std::string &predictionPath);
 
 class Predictions : public OutputSink {
 public:
-  /// For `rows` rows of data. Throws Rejected where the plan has no outputs.
+  /// Predictions for `rows` rows of data. Throws Rejected if the plan has no outputs.
   Predictions(const Plan &plan, const std::string &folder, uint64_t rows);
   /// Removes files that are not published.
   ~Predictions() override;
 
-  /// On rank 0: makes the folder and the files. Throws Rejected.
+  /// Call on rank 0: creates the folder and the files. Throws Rejected.
   void create();
-  /// In every process, when rank 0 has made them. Throws Rejected.
+  /// Call in every process, after rank 0 has created the files. Throws Rejected.
   void open();
-  /// On rank 0, when all ranks have written all rows. Returns what was written, in a line.
+  /// Call on rank 0 when all ranks have written all rows. Returns a line that describes the written files.
   std::string publish();
 
   bool takes(uint32_t output, uint64_t step, uint32_t microBatch, int rank) const override;
@@ -44,9 +44,9 @@ private:
   const Plan &plan;
   const std::string folder;
   const uint64_t rows;
-  std::vector<std::string> headers; ///< as plan.outputs
-  std::vector<int> files;           ///< likewise; -1: not open
-  std::vector<bool> isMade;         ///< by this process, and not published
+  std::vector<std::string> headers; ///< indexed as plan.outputs
+  std::vector<int> files;           ///< indexed likewise; -1: not open
+  std::vector<bool> isMade;         ///< created by this process and not published
 };
 
 } // namespace xlc::runtime

@@ -1,5 +1,5 @@
-// See Processes.h. Ranks that have not ended two seconds after a failure are killed with `children`: one that was stopped
-// notices nothing.
+// See Processes.h. Ranks that have not ended two seconds after a failure are killed with `children`: a stopped process
+// does not react.
 #include "Processes.h"
 
 #include "Files/StandardStreams.h"

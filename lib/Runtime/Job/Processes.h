@@ -1,4 +1,4 @@
-// A job whose ranks are processes of their own, started and watched by this one (--processes; on GPUs by default).
+// A job whose ranks are separate processes, started and watched by this one (--processes; the default on GPUs).
 #ifndef XLC_LIB_RUNTIME_JOB_PROCESSES_H
 #define XLC_LIB_RUNTIME_JOB_PROCESSES_H
 
@@ -6,8 +6,8 @@
 
 namespace xlc::runtime {
 
-/// Runs each rank of `crew` in a process, which calls `prepare` first; their memory was provided as a file. Whatever happens to
-/// them, none is left, and one message says what. Throws NotStarted.
+/// Runs each rank of `crew` in a process, which calls `prepare` first; their memory must have been provided as a file.
+/// In every case all processes end, and one message reports a failure. Throws NotStarted.
 Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &signal,
                     const std::function<void(int rank)> &prepare);
 

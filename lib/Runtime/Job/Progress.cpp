@@ -1,4 +1,4 @@
-// See Progress.h. Results go to stdout, the bar to stderr.
+// See Progress.h. Results are written to stdout, the bar to stderr.
 #include "Progress.h"
 
 #include "Files/StandardStreams.h"

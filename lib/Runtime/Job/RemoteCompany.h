@@ -9,10 +9,10 @@ namespace xlc::runtime {
 
 class RemoteCompany final : public Company {
 public:
-  /// Listens from now on. Lives as long as the carrier.
+  /// Starts to listen. Must live as long as the carrier.
   RemoteCompany(const World &world, Carrier &carrier);
 
-  void lookAfter() override {} // the launcher, or the carrier, notices that a process has gone
+  void lookAfter() override {} // the launcher or the carrier detects the end of a process
   void sayFailure() override;
   void publish(const StepResult &result) override;
   void collect() override;
@@ -22,12 +22,12 @@ public:
 
 private:
   enum Kind : uint32_t { Failed, Said, Numbers, Whereabouts };
-  /// What rank 0 asks of another, or tells it.
+  /// A request or a notification of rank 0 to another rank.
   struct Question {
     enum What : uint64_t { Arena, Commons, End } what;
-    uint64_t from, bytes; ///< an offset, or a place; of an End the exit code
+    uint64_t from, bytes; ///< an offset, or a place; for End the exit code
   };
-  /// Where a rank is, as it crosses.
+  /// The position of a rank, as it is transmitted.
   struct Sight;
 
   void hear(int from, uint32_t kind, std::span<const char> bytes);
@@ -38,7 +38,7 @@ private:
   void tellWhereabouts();
   void takeWhereabouts(int from, std::span<const char> bytes);
   void ask(int rank, const Question &question, void *to);
-  /// Throws ExchangeFailure where rank 0 asks for what is not there.
+  /// Throws ExchangeFailure if rank 0 requests data that do not exist.
   void check(const Question &question, const Left &left) const;
   void exchange(std::span<const Posting> messages);
   /// A message of one run of bytes, to or from another rank, at the end of the job.
@@ -52,10 +52,10 @@ private:
   const World &world;
   Carrier &carrier;
   std::atomic<uint32_t> exchanged{0};
-  std::atomic<bool> hasHeard{false}; ///< of a failure, from another rank
+  std::atomic<bool> hasHeard{false}; ///< a failure was reported by another rank
   std::atomic<bool> isSaid{false};
-  bool isTold = false;    ///< that the job has failed
-  int64_t toldOfRank = 0; ///< when
+  bool isTold = false;    ///< the failure of the job was sent
+  int64_t toldOfRank = 0; ///< the time of the last sent position
 };
 
 } // namespace xlc::runtime

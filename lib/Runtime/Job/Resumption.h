@@ -1,6 +1,6 @@
-// Where a run begins: anew, or where a checkpoint is. All processes of a job look at the same folder, each for itself,
-// and agree on the checkpoint when all have read from it what they need: where one finds a damaged block, all take the
-// next older one.
+// The start of a run: from initial values, or from a checkpoint. Each process of a job reads the same folder on its
+// own. The processes agree on the checkpoint when all have read their parts of it: if one finds a damaged block, all
+// take the next older checkpoint.
 #ifndef XLC_LIB_RUNTIME_JOB_RESUMPTION_H
 #define XLC_LIB_RUNTIME_JOB_RESUMPTION_H
 
@@ -10,36 +10,36 @@
 
 namespace xlc::runtime {
 
-/// The folder of a run's checkpoints; empty: it has none.
+/// The folder of a run's checkpoints; empty if it has none.
 std::string checkpointFolder(const Plan &plan, const Options &options);
 
-/// What a run is trained on, as a manifest has it. Reads the ends of all files.
+/// The description of the training data in a manifest. Reads the ends of all files.
 SavedData describeData(const Plan &plan, const Data &data, const DataChoice &choice);
 
 class Resumption {
 public:
-  /// Finds the checkpoints that the options name, and opens the newest that is whole. Throws NoCheckpoint where one was
-  /// asked for and none is, Rejected where it is of another model or optimizer.
+  /// Finds the checkpoints that the options name, and opens the newest complete one. Throws NoCheckpoint if one is
+  /// required and there is none, Rejected if it belongs to another model or optimizer.
   Resumption(const Plan &plan, const Options &options);
 
-  /// The checkpoint that the run goes on from; null: it begins.
+  /// The checkpoint from which the run is resumed; null if it starts anew.
   const Checkpoint *checkpoint() const { return opened.get(); }
   std::shared_ptr<const Checkpoint> share() const { return opened; }
-  /// How many candidates have been found to be of no use.
+  /// The number of candidates that were found to be unusable.
   uint64_t left() const { return number; }
-  /// One of them has damage that opening did not show: this or the next `count` ones are passed over. Throws
-  /// NoCheckpoint where none is left.
+  /// Passes over a checkpoint with damage that was not detected when it was opened: this one or the next `count` ones.
+  /// Throws NoCheckpoint if none remains.
   void passOver(uint64_t count);
 
   RunProgress progress() const { return opened ? opened->manifest().progress : RunProgress(); }
-  /// What the run knows of its evaluations; none: there was none.
+  /// The state of the run's evaluations; none: there was no evaluation.
   std::optional<EvaluationState> evaluation() const { return opened ? opened->manifest().evaluation : std::nullopt; }
-  /// Of all that is drawn.
+  /// The seed of all random draws.
   uint64_t seed() const { return opened ? opened->manifest().seed : ownSeed; }
 
-  /// Refuses data of another run, unless the options say that they have changed.
+  /// Rejects data that differ from those of the earlier run, unless the options state that they have changed.
   void checkData(const SavedData &data) const;
-  /// In a line: which checkpoint, which was made by what.
+  /// A line that names the checkpoint and its origin.
   std::string describe() const;
 
 private:
@@ -48,9 +48,9 @@ private:
   const Plan &plan;
   const Options &options;
   const uint64_t ownSeed;
-  std::vector<std::string> candidates; ///< folders, the newest first
-  size_t number = 0;                   ///< of the one that is opened, or the first that may be
-  std::vector<std::string> reasons;    ///< why candidates were passed over
+  std::vector<std::string> candidates; ///< the folders of checkpoints, the newest first
+  size_t number = 0;                   ///< index of the opened candidate, or of the first that may be opened
+  std::vector<std::string> reasons;    ///< the reasons why candidates were passed over
   std::shared_ptr<const Checkpoint> opened;
 };
 

@@ -1,4 +1,4 @@
-// What the environment says to a program. `main` reads it; all behind it get this struct.
+// The settings of a program from the environment. Only `main` reads the environment; all other code gets this struct.
 #ifndef XLC_LIB_RUNTIME_JOB_SETTINGS_H
 #define XLC_LIB_RUNTIME_JOB_SETTINGS_H
 
@@ -10,10 +10,10 @@
 namespace xlc::runtime {
 
 struct Settings {
-  Environment environment;   ///< of launchers, which have a table of variables
-  std::string libraryFolder; ///< XLC_CUDA_LIBRARIES: the only folder in which a vendor's libraries are looked for
-  bool sharesDevice = false; ///< XLC_SHARE_GPU: ranks may have one GPU, for tests on a machine that has one
-  /// How often this process has been asked for a checkpoint, by SIGUSR1. Null: it cannot be.
+  Environment environment;   ///< for launchers, which have a table of variables
+  std::string libraryFolder; ///< XLC_CUDA_LIBRARIES: the only folder that is searched for a vendor's libraries
+  bool sharesDevice = false; ///< XLC_SHARE_GPU: ranks may share one GPU, for tests on a machine that has one
+  /// The number of requests for a checkpoint to this process by SIGUSR1. Null: not supported.
   const std::atomic<uint64_t> *checkpointSignals = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Which threads get the signals that ask a program to stop: its main one.
+// Restricts the signals that request a program to stop to its main thread.
 #ifndef XLC_LIB_RUNTIME_JOB_SIGNALSBLOCKED_H
 #define XLC_LIB_RUNTIME_JOB_SIGNALSBLOCKED_H
 
@@ -8,8 +8,8 @@
 
 namespace xlc::runtime {
 
-/// Keeps them from the threads that are started meanwhile: where one waits to write a line of the log, it is not
-/// interrupted.
+/// Blocks these signals in the threads that are started in its scope, so that a thread that waits to write a line of
+/// the log is not interrupted.
 class SignalsBlocked {
 public:
   SignalsBlocked() {

@@ -1,4 +1,4 @@
-// See Stats.h. Bytes moved are sums over all ranks: the short last slice of an all_reduce makes ranks differ.
+// See Stats.h. Moved bytes are summed over all ranks: the short last slice of an all_reduce makes ranks differ.
 #include "Stats.h"
 
 #include "Failure.h"

@@ -1,12 +1,12 @@
-// Files that TensorBoard reads: records of events, each a number under a tag at a step.
+// Writes files for TensorBoard: records of events, each a number under a tag at a step.
 //
 //     record   length u64 | masked CRC-32C of it u32 | bytes | masked CRC-32C of them u32
 //              masked: rotated by 15, plus a constant
 //     bytes    an Event of tensorflow/core/util/event.proto
 //
-// Three fields are no reason to link protobuf into every program, so messages are written by hand. A start of a program
-// has a file of its own. Behind a resume at step k the second record is a session log START with step k + 1:
-// TensorBoard drops what runs before have written from there on.
+// Three fields do not justify linking protobuf into every program, so messages are encoded by hand. Each start of a
+// program creates a file of its own. After a resume at step k, the second record is a session log START with step k +
+// 1: TensorBoard drops the records of earlier runs from that step on.
 #ifndef XLC_LIB_RUNTIME_JOB_TENSORBOARD_H
 #define XLC_LIB_RUNTIME_JOB_TENSORBOARD_H
 
@@ -21,12 +21,12 @@ uint32_t crc32c(std::string_view bytes);
 
 class TensorBoard {
 public:
-  /// A new file in `folder`, which is made where it is missing. Throws Rejected.
+  /// Creates a new file in `folder`, which is created if it is missing. Throws Rejected.
   explicit TensorBoard(const std::string &folder);
 
-  /// Before the first step: `done` steps have been done by runs before.
+  /// Call before the first step, after `done` steps of earlier runs.
   void begin(uint64_t done);
-  /// The numbers of a record that are known to people as those of a step: train/loss, eval/accuracy.
+  /// Writes the numbers of a record under their usual names: train/loss, eval/accuracy.
   void write(const LogRecord &record);
   void check() const { lines.check(); }
 

@@ -1,10 +1,11 @@
-// Notices that a job hangs: no rank has begun or ended anything for too long, while some wait for others. It says who does
-// not go on, and who waits.
+// Detects that a job hangs: for too long, no rank has begun or ended anything, and some wait for others. It reports the
+// rank that is stuck and the ranks that wait.
 //
-// Who has not begun the first step may read files for long, and is no hang: that others wait for it is noted, once.
+// A rank that has not begun the first step may be reading files for a long time, which is not a hang: a note reports
+// once that others wait for it.
 //
-// Only time in which the watcher itself runs counts, so a job that was stopped and goes on, or one on a machine with far too
-// much to do, is not taken for one that hangs.
+// Only time in which the watchdog itself runs is counted. A job that was suspended and continued, or one on an
+// overloaded machine, is therefore not reported.
 #ifndef XLC_LIB_RUNTIME_JOB_WATCHDOG_H
 #define XLC_LIB_RUNTIME_JOB_WATCHDOG_H
 
@@ -16,13 +17,14 @@ namespace xlc::runtime {
 
 class Watchdog {
 public:
-  /// `seconds`: how long nothing may happen; 0: as long as it likes. At least twenty times as long as nothing happened
-  /// before, and ten times as long until the first step is done.
+  /// `seconds`: the permitted time without progress; 0: unlimited. The limit is at least twenty times the longest
+  /// earlier time without progress, and ten times as long until the first step is done.
   Watchdog(const World &world, double seconds) : world(world), seconds(seconds) {}
 
-  /// To be called every few hundredths of a second, with the time then in nanoseconds. What hangs, or nothing.
+  /// Must be called every few hundredths of a second, with the current time in nanoseconds. Returns a description of
+  /// the hang, or nothing.
   std::string look(int64_t time);
-  /// What a person should know and does not end the job, once; or nothing.
+  /// A note for the user that does not end the job, returned once; or nothing.
   std::string takeNote() { return std::exchange(note, ""); }
 
 private:
@@ -38,8 +40,8 @@ private:
   const double seconds;
   int64_t last = 0;
   uint64_t beats = 0;
-  double quiet = 0, longest = 0; ///< seconds without a beat: now, and at most until now
-  double idle = 0;               ///< likewise, before the first step
+  double quiet = 0, longest = 0; ///< seconds without a beat: now, and the maximum so far
+  double idle = 0;               ///< the same before the first step
   bool isNoted = false;
   std::string note;
 };
