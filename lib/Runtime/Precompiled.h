@@ -1,4 +1,4 @@
-// What many files of the runtime need, parsed once.
+// Headers that many files of the runtime include, parsed once.
 #include "Plan_generated.h"
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// One process per rank, made of this one: what it has read and mapped they have too. This one stays to watch them.
+// Forks one process per rank: the children inherit all data that this process has read and mapped. This process remains
+// to watch them.
 #ifndef XLC_LIB_RUNTIME_LAUNCH_CHILDREN_H
 #define XLC_LIB_RUNTIME_LAUNCH_CHILDREN_H
 
@@ -12,28 +13,28 @@ namespace xlc::runtime {
 
 class Children {
 public:
-  /// Starts `count` processes: each runs `work` with its number and a line to this one, and ends with the exit code that it
-  /// returns. To be called while this process has one thread. Throws NotStarted where not all could be started;
-  /// none is left then.
+  /// Starts `count` processes: each runs `work` with its number and a line to this one, and ends with the exit code
+  /// that `work` returns. Must be called while this process has one thread. Throws NotStarted if not all could be
+  /// started; then none remains.
   Children(int count, const std::function<int(int rank, Peers line)> &work);
-  /// Kills those that are left.
+  /// Kills the remaining processes.
   ~Children();
   Children(const Children &) = delete;
 
-  /// Of one that has ended, in words: "its process was killed by signal 9 (Killed)"; `exit` where it returned.
+  /// A process that has ended, and a description: "its process was killed by signal 9 (Killed)"; `exit` if it returned.
   struct Ended {
     int rank;
     std::optional<int> exit;
     std::string how;
   };
-  /// The next that has ended, if one does within this time or a signal comes.
+  /// The next process that has ended, if one does within this time and no signal arrives before.
   std::optional<Ended> wait(std::chrono::milliseconds most);
   bool isAnyLeft() const;
 
 private:
   struct Child {
     int rank;
-    pid_t process; ///< 0: it has ended and was waited for
+    pid_t process; ///< 0: it has ended and was reaped
     OwnedFile line;
   };
   std::optional<Ended> reap();

@@ -1,5 +1,5 @@
-// See Environment.h. The variables are those that each launcher documents for the processes that it starts, or was seen to
-// set where it documents none.
+// See Environment.h. The variables are those that each launcher documents for the processes that it starts. If a
+// launcher documents none, they are those that it was observed to set.
 #include "Environment.h"
 
 #include "Failure.h"

@@ -1,4 +1,4 @@
-// What processes that a launcher started say of themselves when they meet: they are to be of one job.
+// The introductions that launched processes exchange when they meet, to check that they belong to one job.
 #ifndef XLC_LIB_RUNTIME_LAUNCH_INTRODUCTION_H
 #define XLC_LIB_RUNTIME_LAUNCH_INTRODUCTION_H
 
@@ -9,20 +9,20 @@
 
 namespace xlc::runtime {
 
-/// A text in memory that another process has filled, which may have forgotten its end.
+/// A text in memory written by another process, which may lack the terminating zero.
 template <size_t N> std::string_view boundedText(const char (&memory)[N]) { return {memory, strnlen(memory, N)}; }
 
-/// What a process says of itself: all but the rank must be equal. Digests are of at most 63 bytes.
+/// The introduction of a process: all fields except the rank must be equal. Digests have at most 63 bytes.
 struct Introduction {
   uint64_t rank, world;
   std::string plan, program, options;
 };
 
-/// The same as it crosses.
+/// The same in the form in which it is transmitted.
 struct Hello {
   Hello() = default;
   explicit Hello(const Introduction &self);
-  /// Whether it is one of ours.
+  /// Whether it is a valid Hello of xlc.
   bool isWhole() const;
 
   char begin[8] = {};
@@ -30,10 +30,10 @@ struct Hello {
   char plan[64] = {}, program[64] = {}, options[64] = {};
 };
 
-/// In which way a process does not belong to the job of rank 0, or nothing.
+/// The difference of a process from the job of rank 0, or nothing.
 std::string findDifference(const Hello &hello, const Hello &ofRankZero);
 
-/// Where a rank that has come already comes again.
+/// The message for a rank that connects a second time.
 std::string describeTwins(uint64_t rank);
 
 } // namespace xlc::runtime

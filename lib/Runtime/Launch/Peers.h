@@ -1,5 +1,5 @@
-// Lines between the processes of a job: sockets on which nothing is said while it runs. The kernel closes the ends of a
-// process that has gone, however it went, so each knows of the other.
+// Lines between the processes of a job: sockets that carry no data while the job runs. The kernel closes the sockets of
+// a process that has ended, whatever the cause, so each process detects the end of the other.
 //
 //     --processes     the process that was started has a line to each rank
 //     a launcher      rank 0 has a line to each other rank
@@ -16,11 +16,11 @@ namespace xlc::runtime {
 
 class Peers {
 public:
-  /// The number of the process that started the ranks and is none of them.
+  /// The number of the process that started the ranks and is not a rank itself.
   static constexpr int starter = -1;
 
   void add(int rank, OwnedFile line) { lines.push_back({rank, std::move(line)}); }
-  /// One whose process has gone, of those that `isMissed` then.
+  /// A rank whose process has ended and for which `isMissed` then returns true.
   std::optional<int> findGone(const std::function<bool(int rank)> &isMissed) const;
 
 private:

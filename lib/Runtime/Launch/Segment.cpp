@@ -1,4 +1,4 @@
-// See Segment.h. Its size is sealed: a process that shortened it would kill the others.
+// See Segment.h. The size of the file is sealed: a process that shortened it would kill the others.
 #include "Segment.h"
 
 #include "Failure.h"

@@ -1,5 +1,5 @@
-// Memory that processes of one host share: a file without a name, which goes with the last of them. Nothing is left of it in
-// /dev/shm, whose size containers limit, or anywhere else.
+// Memory shared by processes of one host: a file without a name, which the kernel removes with the last of them.
+// Nothing remains in /dev/shm, whose size containers limit, or anywhere else.
 #ifndef XLC_LIB_RUNTIME_LAUNCH_SEGMENT_H
 #define XLC_LIB_RUNTIME_LAUNCH_SEGMENT_H
 
@@ -7,7 +7,7 @@
 
 namespace xlc::runtime {
 
-/// A file descriptor that is closed.
+/// A file descriptor that is closed on destruction.
 class OwnedFile {
 public:
   OwnedFile() = default;
@@ -27,16 +27,17 @@ private:
   int file = -1;
 };
 
-/// Whether a call failed because the process, or the system, has no room for a descriptor or what stands behind it.
+/// Whether a call failed because the process, or the system, has no more descriptors or resources for them.
 bool isWithoutRoom(int error);
 
 class Segment {
 public:
-  /// Makes a file of that size, all zero; it takes memory page by page, where it is touched first. Throws
+  /// Creates a file of that size, all zero. Its memory is allocated page by page, on the first access. Throws
   /// NotStarted.
   static Segment make(uint64_t bytes);
 
-  /// Maps all of a file, at a multiple of the size of huge pages. Throws NotStarted, also where it has not this size.
+  /// Maps all of a file, at a multiple of the size of huge pages. Throws NotStarted, also if the file does not have
+  /// this size.
   Segment(OwnedFile file, uint64_t bytes);
   ~Segment();
   Segment(const Segment &) = delete;

@@ -1,11 +1,11 @@
-// What carries messages between hosts: MPI, driven by one thread, the only one of the process that calls it.
+// Carries messages between hosts by MPI. One thread drives it, the only one of the process that calls MPI.
 //
 //   ranks' threads   post batches of messages, and wait for a word
-//   the engine       starts them, tests what is under way, counts up the words of what has ended; hears notes
+//   the engine       starts them, tests active requests, increments the words of ended batches; receives notes
 //
-// Messages are two-sided and nonblocking. Sends are synchronous (MPI_Issend): the other side keeps at most the first part of
-// one, so memory stays bounded however far one rank is ahead. Notes are small, come unasked, and go beside the messages: that
-// the job fails, where a rank is.
+// Messages are two-sided and nonblocking. Sends are synchronous (MPI_Issend): the receiving side buffers at most the
+// first part of one, so memory stays bounded however far one rank is ahead. Notes are small and unsolicited, and are
+// sent next to the messages: they report a failure of the job or the position of a rank.
 #ifndef XLC_LIB_RUNTIME_MPI_ENGINE_H
 #define XLC_LIB_RUNTIME_MPI_ENGINE_H
 
@@ -26,9 +26,9 @@ namespace xlc::runtime::mpi {
 
 class Engine final : public Carrier {
 public:
-  /// Starts MPI. `otherwise`: the end of the message where the library is missing: what else helps.
+  /// Starts MPI. `otherwise`: the end of the message for a missing library, which names an alternative.
   Engine(uint64_t ranksOfHost, std::string otherwise);
-  /// Only after `finish`: a thread that is within MPI cannot be ended.
+  /// Call only after `finish`: a thread within MPI cannot be ended.
   ~Engine() override = default;
   Engine(const Engine &) = delete;
 
@@ -44,9 +44,9 @@ public:
   void meet(std::span<uint64_t> words, std::atomic<uint32_t> &ended) override;
 
   void note(int to, uint32_t kind, std::span<const char> bytes, Behind behind = Behind::Follows) override;
-  /// Whether all have been heard.
+  /// Whether all notes were received.
   bool waitForNotes(std::chrono::milliseconds most) override;
-  /// Calls MPI no more, which would take processes that end now for lost ones.
+  /// Stops all calls of MPI, which would treat processes that end now as lost.
   void abandon() override { isAbandoned = true; }
   void finish() override;
 
@@ -59,7 +59,7 @@ private:
   void takeNotes();
   void freeEnded();
   void rest(int looks);
-  /// Runs `work` on the engine's thread, which goes on with it where `look` throws.
+  /// Runs `work` on the engine's thread, which continues it if `look` throws.
   void call(const std::function<void()> &work, const std::function<void()> &look = [] {});
   Batch &takeBatch();
 
@@ -68,24 +68,24 @@ private:
   int ownRank = 0, ranks = 0;
   Listener listener;
 
-  // Of the engine's thread.
+  // Used by the engine's thread only.
   std::unique_ptr<Library> library;
-  Comm comm = nullptr; ///< of messages
+  Comm comm = nullptr; ///< the communicator of messages
   std::optional<MessagesUnderway> messages;
   std::optional<NotesUnderway> notes;
-  std::vector<Batch *> taken; ///< to begin
+  std::vector<Batch *> taken; ///< to be started
   std::atomic<bool> isBroken{false}, isAbandoned{false};
 
-  std::mutex mutex; ///< of what follows
+  std::mutex mutex; ///< guards the following members
   std::condition_variable wakes, answers;
-  std::deque<Batch> batches; ///< all that there ever were at once
+  std::deque<Batch> batches; ///< enough for the largest number of concurrent batches
   std::vector<Batch *> free, posted;
   std::deque<Note> said;
   size_t notesLeft = 0;
   std::function<void()> asked;
   bool isStarted = false, isEnding = false;
-  bool isQuiet = false; ///< says no more
-  std::string problem;  ///< of the start
+  bool isQuiet = false; ///< sends nothing more
+  std::string problem;  ///< an error of the start
   std::thread thread;
 };
 

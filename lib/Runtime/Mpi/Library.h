@@ -1,6 +1,6 @@
-// Open MPI's library, opened when it is needed: programs are not linked with it, and where ranks share a host it is not there
-// for them. What is declared here is what its version 40 (Open MPI 2 to 5) has: handles are pointers, and predefined ones are
-// objects of the library.
+// Open MPI's library, loaded on demand: programs are not linked with it, and ranks that share a host do not use it. The
+// declarations match version 40 of the library (Open MPI 2 to 5): handles are pointers, and predefined ones are objects
+// of the library.
 #ifndef XLC_LIB_RUNTIME_MPI_LIBRARY_H
 #define XLC_LIB_RUNTIME_MPI_LIBRARY_H
 
@@ -24,12 +24,12 @@ struct Status {
 constexpr int success = 0, anySource = -1, anyTag = -1, undefined = -32766, onlyOneThreadCalls = 1, longestError = 256;
 
 struct Library {
-  /// Throws Rejected where it cannot be opened, with how to get it.
+  /// Throws Rejected, with advice on its installation, if it cannot be opened.
   Library();
 
-  /// What a call returned, in words.
+  /// The text for the result of a call.
   std::string describe(int result) const;
-  /// Throws std::runtime_error with that, unless it is `success`.
+  /// Throws std::runtime_error with this text unless the result is `success`.
   void check(int result) const;
 
   int (*initialize)(int *, char ***, int required, int *provided);
@@ -40,7 +40,8 @@ struct Library {
   int (*setErrorHandler)(Comm, ErrorHandler);
   int (*gatherAll)(const void *, int, Datatype, void *, int, Datatype, Comm);
   int (*startReduceAll)(const void *, void *, int, Datatype, Operation, Comm, Request *);
-  int (*startSend)(const void *, int, Datatype, int peer, int tag, Comm, Request *); ///< ends when it is received
+  int (*startSend)(const void *, int, Datatype, int peer, int tag, Comm,
+                   Request *); ///< ends when it is received
   int (*startReceive)(void *, int, Datatype, int peer, int tag, Comm, Request *);
   int (*test)(Request *, int *isDone, Status *);
   int (*cancel)(Request *);

@@ -1,4 +1,4 @@
-// MPI counts in ints: a message that is too large for one is cut into parts, alike on both sides.
+// MPI counts are ints: a message that is too large for an int is cut into parts, equally on both sides.
 #ifndef XLC_LIB_RUNTIME_MPI_PARTS_H
 #define XLC_LIB_RUNTIME_MPI_PARTS_H
 
@@ -10,8 +10,8 @@ namespace xlc::runtime::mpi {
 
 constexpr uint64_t mostBytesOfPart = 1 << 30;
 
-/// Calls visit(runs) for the parts of a message: all of it where that has at most `most` bytes, otherwise its runs, each in
-/// parts of its own. How many bytes which part has depends on the sizes alone, not on where runs lie.
+/// Calls visit(runs) for the parts of a message: the whole message if it has at most `most` bytes, otherwise parts of
+/// each single run. The sizes of the parts depend only on the sizes of the runs, not on their places.
 template <class Visit> void forEachPart(const Runs &memory, uint64_t most, Visit visit) {
   if (memory.bytes * memory.outer * memory.rows <= most)
     return visit(memory);

@@ -1,5 +1,5 @@
-// What the engine's thread has given to MPI and what has not ended yet: messages, in batches of which each has a word
-// that is counted up at its end, and notes, which are heard as they come. Calls of MPI that fail throw
+// Operations that the engine's thread has started in MPI and that have not ended: messages, in batches with one word
+// each that is incremented at the end, and notes, which are received as they arrive. Failing calls of MPI throw
 // std::runtime_error.
 #ifndef XLC_LIB_RUNTIME_MPI_UNDERWAY_H
 #define XLC_LIB_RUNTIME_MPI_UNDERWAY_H
@@ -16,9 +16,9 @@ namespace xlc::runtime::mpi {
 
 struct Batch {
   std::vector<Posting> messages;
-  std::span<uint64_t> words; ///< not empty: a meeting
+  std::span<uint64_t> words; ///< if not empty, the batch is a meeting
   std::atomic<uint32_t> *ended;
-  size_t left; ///< of it, under way
+  size_t left; ///< number of active messages of it
 };
 
 class MessagesUnderway {
@@ -26,10 +26,10 @@ public:
   MessagesUnderway(const Library &library, Comm comm) : library(library), comm(comm) {}
 
   void begin(Batch &batch);
-  /// Whether some have ended.
+  /// Whether some operations have ended.
   bool test();
   bool isEmpty() const { return requests.empty(); }
-  /// Batches that have ended since they were taken last.
+  /// The batches that have ended since the last call.
   std::vector<Batch *> takeEnded() { return std::exchange(over, {}); }
 
 private:
@@ -40,8 +40,8 @@ private:
   const Library &library;
   const Comm comm;
   std::vector<Request> requests;
-  std::vector<Batch *> owners; ///< of these
-  std::vector<int> ended;      ///< of these, by index
+  std::vector<Batch *> owners; ///< the batches of these requests
+  std::vector<int> ended;      ///< the ended requests, by index
   std::vector<Batch *> over;
 };
 
@@ -58,15 +58,15 @@ public:
   NotesUnderway(const Library &library, Comm comm) : library(library), comm(comm), heard(mostNoteBytes) {}
 
   void send(Note note);
-  /// Whether one of its kind to the same rank is on its way.
+  /// Whether a note of the same kind to the same rank is in flight.
   bool hasLike(const Note &note) const;
   bool isEmpty() const { return leaving.empty(); }
-  /// Takes away one of these that has been heard; whether there was one.
+  /// Removes a note that was received. Returns whether there was one.
   bool takeSent();
 
-  /// From now on notes are heard.
+  /// Starts to receive notes.
   void hear();
-  /// Calls `take` with those that have come; whether there were some.
+  /// Calls `take` with the notes that have arrived. Returns whether there were any.
   bool testHeard(const std::function<void(int from, uint32_t kind, std::span<const char> bytes)> &take);
   void cease();
 

@@ -1,4 +1,4 @@
-// Where this program is: what lies beside it is found so.
+// The path of this program, from which files next to it are found.
 #ifndef XLC_LIB_RUNTIME_PLACES_PROGRAMPATH_H
 #define XLC_LIB_RUNTIME_PLACES_PROGRAMPATH_H
 
@@ -6,7 +6,7 @@
 
 namespace xlc::runtime {
 
-/// /proc/self/exe, or what the program was started by.
+/// /proc/self/exe, or the path by which the program was started.
 std::string programPath();
 
 } // namespace xlc::runtime

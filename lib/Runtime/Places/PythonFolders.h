@@ -1,4 +1,4 @@
-// Where Python's packages are: libraries that programs open come as such, too.
+// Finds folders of Python packages, since libraries that programs load are also distributed as packages.
 #ifndef XLC_LIB_RUNTIME_PLACES_PYTHONFOLDERS_H
 #define XLC_LIB_RUNTIME_PLACES_PYTHONFOLDERS_H
 
@@ -7,14 +7,15 @@
 
 namespace xlc::runtime {
 
-/// Where the virtual environment and the python3 on the PATH are installed: folders that have bin and lib.
+/// The prefixes of the virtual environment and of the python3 on the PATH: folders that contain bin and lib.
 std::vector<std::string> listActivePrefixes();
-/// Their folders of packages: patterns of glob(7), such as /usr/lib/python3*/dist-packages, that may match nothing.
+/// The package folders of these prefixes, as patterns of glob(7), such as /usr/lib/python3*/dist-packages, that may
+/// have no match.
 std::vector<std::string> listActivePackages();
-/// Likewise: the user's own, and those of the system.
+/// The same for the package folders of the user and of the system.
 std::vector<std::string> listInstalledPackages();
 
-/// Files that match, the newest version of a name first.
+/// The files that match, the newest version of a name first.
 std::vector<std::string> findMatches(const std::string &pattern);
 
 } // namespace xlc::runtime

@@ -1,4 +1,5 @@
-// Kernels, functions and the calls in them: operands within their slots' sizes, shapes that a library can take.
+// Checks kernels, functions and the calls in them: operands are within their slots' sizes, and libraries support the
+// shapes.
 #include "Exchanges.h"
 #include "PlanCheckers.h"
 #include "Shapes.h"

@@ -1,5 +1,5 @@
-// Programs against each other: every message and every collective of several stages has its counterpart, in an order in
-// which all stages come to their end; programs of one stage have the same memory.
+// Compares programs with each other. Every message and every collective of several stages has its counterpart, in an
+// order in which all stages reach their end. Programs of one stage have the same memory.
 #include "Exchanges.h"
 #include "PlanCheckers.h"
 

@@ -1,4 +1,4 @@
-// See PlanCheckers.h. The mesh comes first: everything else divides by its sizes.
+// See PlanCheckers.h. The mesh is checked first: all other checks divide by its sizes.
 #include "PlanCheckers.h"
 
 namespace xlc::runtime {

@@ -1,4 +1,4 @@
-// What a stage keeps where, and its actions.
+// Checks the memory of a stage and its actions.
 #include "PlanCheckers.h"
 #include "xlc/Runtime/Metrics.h"
 #include "xlc/Runtime/States.h"

@@ -1,5 +1,6 @@
-// Whether the streams of a program may run beside each other: what one writes and another touches is ordered by what the actions come
-// `after`. The compiler's gate (lib/Memory/VerifyStreams.cpp) asks it of the IR; this asks it of the plan that was made from that.
+// Checks whether the streams of a program may run concurrently: if one stream writes memory that another accesses,
+// `after` must order the two actions. The compiler's gate (lib/Memory/VerifyStreams.cpp) checks this in the IR; this
+// file checks it in the plan that was generated from the IR.
 #include "PlanCheckers.h"
 #include "xlc/Support/StreamRaces.h"
 

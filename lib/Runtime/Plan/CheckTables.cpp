@@ -1,4 +1,4 @@
-// Mesh, groups of ranks, and which parameters and states there are.
+// Checks the mesh, the groups of ranks, and the tables of parameters and states.
 #include "PlanCheckers.h"
 #include "xlc/Runtime/CpuLevel.h"
 #include "xlc/Runtime/Limits.h"

@@ -1,5 +1,5 @@
-// Library calls of the plan that are device code of our own (xlc/Runtime/DeviceKernels.h): which kernel does one, and with what
-// parameters. The compiler puts these kernels into a program's images, the program launches them.
+// Library calls of the plan that xlc's own device code implements (xlc/Runtime/DeviceKernels.h): the kernel of each,
+// and its parameters. The compiler adds these kernels to the images of a program, and the program launches them.
 #ifndef XLC_LIB_RUNTIME_PLAN_DEVICECALLS_H
 #define XLC_LIB_RUNTIME_PLAN_DEVICECALLS_H
 
@@ -13,7 +13,7 @@ namespace xlc::runtime {
 
 struct DeviceScatter {
   std::string kernel;
-  ScatterParameters parameters; ///< of a call that clears y first
+  ScatterParameters parameters; ///< for a call that clears y first
   int64_t blocks;
 };
 DeviceScatter deviceCallOf(const plan::ScatterAddT &scatter);
@@ -27,28 +27,29 @@ DeviceScatterInto deviceCallOf(const plan::ScatterIntoT &scatter);
 
 struct DevicePool {
   std::string kernel;
-  MaxPoolParameters parameters; ///< of a call that does not add
+  MaxPoolParameters parameters; ///< for a call that does not add
   int64_t blocks;
 };
 DevicePool deviceCallOf(const plan::MaxPoolT &pool);
 
-/// Of convolutions, whose steps Cuda/ConvolutionSteps.h says.
+/// Kernels of convolutions, whose steps are defined in Cuda/ConvolutionSteps.h.
 inline constexpr const char *columnsKernel = "xlc_columns", *fromColumnsKernel = "xlc_from_columns";
 
-/// Of attention, whose log-sum-exps are f64 in the plan and float32 in the library.
+/// Kernels of attention, whose log-sum-exps are f64 in the plan and float32 in the library.
 inline constexpr const char *wideStatsKernel = "xlc_convert_f32_f64", *narrowStatsKernel = "xlc_convert_f64_f32";
 
-/// Of attention with a condition beside the scores.
+/// The kernel of attention with a condition in addition to the scores.
 inline constexpr const char *conditionKernel = "xlc_condition";
 
-/// What a program launches for a library call of the plan; none: a library of the vendor's does it, or nobody.
+/// The kernels that a program launches for a library call of the plan; none: a library of the vendor implements it, or
+/// nothing is needed.
 std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel);
 
-/// Which kernel combines elements of ranks, or makes another type of them.
+/// The kernel that combines elements of ranks, or converts them to another type.
 std::string combineKernelOf(bool isLargest, plan::Element element, plan::Element wire);
 std::string convertKernelOf(plan::Element element, plan::Element other);
 
-/// What a program launches for a sum over ranks; none: the vendor's library does it.
+/// The kernels that a program launches for a sum over ranks; none: the vendor's library implements it.
 std::vector<std::string> deviceKernelsOf(const Plan &plan, const plan::ExchangeT &exchange);
 
 } // namespace xlc::runtime

@@ -1,4 +1,4 @@
-// See Elements.h. Elements are copied to and fro, since memory of a plan need not be aligned for its type.
+// See Elements.h. Elements are copied in both directions, because memory of a plan need not be aligned for its type.
 #include "Elements.h"
 #include "Failure.h"
 #include "xlc/Runtime/Narrow.h"

@@ -1,4 +1,4 @@
-// The collectives of a plan, and which of them the ranks sum by themselves.
+// The collectives of a plan, and the selection of those that the ranks sum themselves.
 #ifndef XLC_LIB_RUNTIME_PLAN_EXCHANGES_H
 #define XLC_LIB_RUNTIME_PLAN_EXCHANGES_H
 
@@ -15,7 +15,7 @@ inline bool isReduction(plan::CollectiveKind kind) {
   return kind == plan::CollectiveKind::all_reduce || kind == plan::CollectiveKind::all_reduce_max;
 }
 
-/// visit(exchange, stream) for the collectives of a program, those within its functions included.
+/// Calls visit(exchange, stream) for the collectives of a program, including those within its functions.
 template <class Visit> void forEachExchange(const Plan &plan, const plan::ProgramT &program, Visit visit) {
   for (const auto &step : program.steps) {
     if (const plan::ExchangeT *exchange = step->action.AsExchange())
@@ -27,25 +27,25 @@ template <class Visit> void forEachExchange(const Plan &plan, const plan::Progra
   }
 }
 
-/// Of a bounce block, where nobody asks for another size: a rank that sums what others send has one for each stream.
+/// The default size of a bounce block: a rank that sums elements of other ranks has one for each stream.
 inline constexpr uint64_t bounceBytes = 8 << 20;
-/// On GPUs, whose links need larger pieces: of eight ranks 4 MiB go to each at once, 0.08 ms at the 370 GB/s that NCCL reaches on H100,
-/// beside some 0.02 for the calls (not measured).
+/// The same on GPUs, whose links need larger pieces: with eight ranks, 4 MiB are sent to each at once, 0.08 ms at the
+/// 370 GB/s that NCCL reaches on H100, in addition to some 0.02 for the calls (not measured).
 inline constexpr uint64_t bounceBytesOfGpus = 64 << 20;
 
-/// How it is cut. Of each rank it has room for two pieces that it has received; and, where elements cross as others, for two that it
-/// sends, and one that is widened.
+/// The partition of a bounce block. It has room for two received pieces of each rank. If elements are transmitted in
+/// another type, it also has room for two pieces to send and one widened piece.
 struct BounceCut {
-  static constexpr uint64_t grain = 16; ///< elements
+  static constexpr uint64_t grain = 16; ///< in elements
   static constexpr uint64_t halves = 2, slots = halves + halves;
-  /// Elements of a piece, of so many bytes each, and of what crosses of them.
+  /// The elements of a piece, given the bytes of an element and of a transmitted element.
   static constexpr uint64_t pieceOf(uint64_t bounce, uint64_t ranks, uint64_t size, uint64_t crossing, bool isRounded) {
     return bounce / (ranks * (isRounded ? slots * crossing + size : halves * size)) / grain * grain;
   }
 };
 
-/// Whether GPUs sum it in the order of the ranks, by kernels of the program: NCCL sums in an order of its own, adds to nothing
-/// that is there, and rounds at every rank. `isOrdered`: the plan wants that order of all sums.
+/// Whether GPUs sum an exchange in the order of the ranks, by kernels of the program: NCCL sums in an order of its own,
+/// cannot add to existing values, and rounds at every rank. `isOrdered`: the plan requires that order for all sums.
 inline bool isSummedInOrder(bool isOrdered, plan::CollectiveKind kind, bool accumulates, bool crossesAsOther) {
   return isSum(kind) && (isOrdered || accumulates || crossesAsOther);
 }

@@ -1,4 +1,4 @@
-// See Philox.h. Four numbers of one counter make two pairs by Box and Muller's transform.
+// See Philox.h. The Box-Muller transform converts the four numbers of one counter to two pairs.
 #include "Philox.h"
 
 #include <algorithm>

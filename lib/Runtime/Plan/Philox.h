@@ -11,8 +11,8 @@
 
 namespace xlc::runtime {
 
-/// Elements [begin, begin + count) of an infinite row of normal(0, std) numbers named (seed, name), which are drawn in
-/// single precision and written as elements of this type.
+/// Generates elements [begin, begin + count) of an infinite row of normal(0, std) numbers named (seed, name). They are
+/// drawn in single precision and written as elements of this type.
 void fillNormal(uint64_t seed, std::string_view name, double std, uint64_t begin, uint64_t count, plan::Element element,
                 void *to);
 

@@ -1,4 +1,4 @@
-// The embedded plan as the runtime works with it: FlatBuffers' own unpacked structs, verified and checked once at
+// The embedded plan in the form that the runtime uses: FlatBuffers' own unpacked structs, verified and checked once at
 // start, then trusted.
 #ifndef XLC_LIB_RUNTIME_PLAN_PLAN_H
 #define XLC_LIB_RUNTIME_PLAN_PLAN_H
@@ -16,27 +16,27 @@ namespace xlc::runtime {
 
 using Plan = plan::PlanT;
 
-/// How many purposes programs may have.
+/// The number of purposes of programs.
 inline constexpr unsigned purposes = (unsigned)plan::Purpose::MAX + 1;
 
-/// The plan as a program holds it. `checksum`: XXH3 with 64 bits, made with the program. What the check of a plan cannot see (another
-/// factor, another place within the arena) is damage all the same.
+/// The bytes of the plan in a program. `checksum`: the 64-bit XXH3, computed with the program. It detects damage that
+/// the check of a plan cannot find (another factor, another place within the arena).
 struct PlanBytes {
   const uint8_t *begin;
   uint64_t size, checksum;
 };
 
-/// With the checksum that these bytes have.
+/// Adds the checksum of these bytes.
 PlanBytes sealPlan(const uint8_t *begin, uint64_t size);
 
-/// Unpacks the plan; throws Rejected where the bytes are no plan, or not those of which the checksum is.
+/// Unpacks the plan. Throws Rejected if the bytes are not a plan, or do not match the checksum.
 std::unique_ptr<Plan> readPlan(const PlanBytes &bytes);
 
-/// Checks that every index and every address of the plan is in range; throws Rejected with all that is wrong.
-/// `kernelCount` is the number of generated kernels of the binary.
+/// Checks that every index and every address of the plan is in range. Throws Rejected with all errors. `kernelCount` is
+/// the number of generated kernels of the binary.
 void checkPlan(const Plan &plan, uint64_t kernelCount);
 
-/// Byte offset of a place in the arena of `rank`.
+/// The byte offset of a place in the arena of `rank`.
 inline int64_t offsetOf(const plan::Place &place, int rank, const plan::Mesh &mesh) {
   return (int64_t)place.offset() + (int64_t)((uint32_t)rank / mesh.tp() % mesh.dp() % mesh.shards()) * place.stride();
 }
@@ -48,7 +48,7 @@ inline uint64_t rowElements(const plan::InputT &input) {
   return count;
 }
 
-/// Elements that an output has of a sample.
+/// The number of elements of an output for a sample.
 inline uint64_t sampleElements(const plan::OutputT &output) {
   uint64_t count = output.lines;
   for (uint64_t dim : output.shape)
@@ -61,7 +61,7 @@ inline const std::string &dataName(const plan::InputT &input) {
   return input.whole_of.empty() ? input.name : input.whole_of;
 }
 
-/// The parameter of a name, which may be one that is tied to it; or the end of the list.
+/// The parameter with a name, which may be one that is tied to it; or the end of the list.
 inline std::vector<std::unique_ptr<plan::ParameterT>>::const_iterator findParameter(const Plan &plan,
                                                                                     const std::string &name) {
   return std::find_if(plan.parameters.begin(), plan.parameters.end(), [&](const auto &parameter) {
@@ -69,22 +69,22 @@ inline std::vector<std::unique_ptr<plan::ParameterT>>::const_iterator findParame
   });
 }
 
-/// Whether the rows of an input are data of the user; others the runtime writes.
+/// Whether the rows of an input are data of the user; the runtime writes the other inputs.
 inline bool isOfData(const plan::InputT &input) { return !input.samples; }
 
-/// Whether a state holds the parameters of a bucket as units read them: values, or running averages.
+/// Whether a state holds the parameters of a bucket in the form that units read: values, or running averages.
 inline bool isRead(const plan::StateT &state) {
   return state.kind == plan::StateKind::Value || state.kind == plan::StateKind::RunningAverage;
 }
 
-/// Whether it is one number of a rank, and whether it is one tensor for each member of its bucket.
+/// Whether a state is one number of a rank, and whether it is one tensor for each member of its bucket.
 inline bool isNumber(const plan::StateT &state) {
   return state.kind == plan::StateKind::Counter || state.kind == plan::StateKind::Result ||
          state.kind == plan::StateKind::Index || state.kind == plan::StateKind::Site;
 }
 inline bool isOfBucket(const plan::StateT &state) { return !isNumber(state) && state.kind != plan::StateKind::Members; }
 
-/// Where a stage keeps a number of a kind and a name; null: it does not.
+/// The place of a number of a kind and a name on a stage; null if there is none.
 inline const plan::Place *findNumber(const Plan &plan, const plan::ProgramT &program, plan::StateKind kind,
                                      std::string_view name) {
   for (const auto &home : program.states)
@@ -93,10 +93,10 @@ inline const plan::Place *findNumber(const Plan &plan, const plan::ProgramT &pro
   return nullptr;
 }
 
-/// Rows of data that a step consumes.
+/// The number of rows of data that a step consumes.
 inline uint64_t globalBatch(const Plan &plan) { return (uint64_t)plan.mesh->dp() * plan.micro * plan.micro_batches; }
 
-/// Rows of an input that one load brings.
+/// The number of rows of an input in one load.
 inline uint64_t rowsOf(const Plan &plan, const plan::InputT &input) {
   return input.whole_of.empty() ? plan.micro : globalBatch(plan);
 }

@@ -1,14 +1,14 @@
-// Whether a plan makes sense: every index in its table, every byte that an action may touch inside the arena, on
-// every rank. A place is linear in the shard, so its first and last shard stand for all. What a file says has no bound: sizes
-// are quantities, whose products cannot wrap.
+// Checks whether a plan is consistent: every index is within its table, and every byte that an action may access is
+// inside the arena, on every rank. A place is linear in the shard, so checking its first and last shard is sufficient.
+// Numbers in a file are unbounded: sizes are quantities, whose products cannot wrap.
 //
 //   CheckTables.cpp     mesh, groups, parameters, states
 //   PlannedSchedule.cpp the schedule of learning rates
 //   CheckCalls.cpp      kernels, functions, library calls
-//   CheckPrograms.cpp   what a stage keeps where, and its actions
-//   CheckStreams.cpp    whether what streams share has an order
-//   CheckMeetings.cpp   whether the stages' messages meet, and what programs share
-//   CheckPlan.cpp       all of these, in the order in which they rely on each other
+//   CheckPrograms.cpp   the memory of a stage and its actions
+//   CheckStreams.cpp    the order of accesses by several streams
+//   CheckMeetings.cpp   the counterparts of the stages' messages, and the memory that programs share
+//   CheckPlan.cpp       all of these, in the order of their dependences
 #ifndef XLC_LIB_RUNTIME_PLAN_PLANCHECKERS_H
 #define XLC_LIB_RUNTIME_PLAN_PLANCHECKERS_H
 
@@ -22,7 +22,7 @@ namespace xlc::runtime {
 /// A part of the check of a plan.
 class PartChecker {
 protected:
-  /// `problems`: what is wrong, in words, which the part adds to.
+  /// `problems`: the list of errors, to which the part adds.
   PartChecker(const Plan &plan, std::vector<std::string> &problems) : plan(plan), problems(problems) {}
 
   template <class... Values> void require(bool condition, fmt::format_string<Values...> text, Values &&...values) {
@@ -34,12 +34,12 @@ protected:
   std::vector<std::string> &problems;
 };
 
-/// Mesh, groups, stages, and which parameters and states there are.
+/// Checks the mesh, groups, stages, parameters and states.
 class TableChecker : PartChecker {
 public:
   TableChecker(const Plan &plan, std::vector<std::string> &problems) : PartChecker(plan, problems) {}
 
-  /// Of the mesh alone, by whose sizes all else divides.
+  /// Checks only the mesh, by whose sizes all other checks divide.
   void checkSizes();
   void checkStages();
   void checkMesh();
@@ -54,12 +54,12 @@ private:
   void checkView(const plan::ViewT &view, size_t number);
   void checkDataset(const plan::DatasetT *dataset);
   void checkEvaluation(const plan::EvaluationT &evaluation);
-  /// Elements of a rank's piece; none where the layout is impossible.
+  /// The number of elements of a rank's piece; none if the layout is impossible.
   std::optional<Quantity> pieceElements(const plan::ParameterT &parameter);
   void checkOverlaps();
 };
 
-/// The schedule of learning rates: its numbers are those that its type takes.
+/// Checks the schedule of learning rates: its numbers are those that its type requires.
 class ScheduleChecker : PartChecker {
 public:
   ScheduleChecker(const Plan &plan, std::vector<std::string> &problems) : PartChecker(plan, problems) {}
@@ -67,10 +67,10 @@ public:
   void check();
 };
 
-/// Kernels, and the calls of functions.
+/// Checks kernels and the calls of functions.
 class CallChecker : PartChecker {
 public:
-  /// `kernelCount`: generated kernels of the binary.
+  /// `kernelCount`: the number of generated kernels of the binary.
   CallChecker(const Plan &plan, uint64_t kernelCount, std::vector<std::string> &problems)
       : PartChecker(plan, problems), kernelCount(kernelCount) {}
 
@@ -83,7 +83,7 @@ private:
   void checkExchange(const plan::CallT &call, const std::string &what);
   void checkViews(size_t operands, const std::vector<uint32_t> &views, const std::vector<uint64_t> &bytes,
                   const std::string &what);
-  /// That an operand of `bytes` bytes has so many elements.
+  /// Checks that an operand of `bytes` bytes has this number of elements.
   void covers(const plan::CallT &call, uint64_t bytes, Quantity elements, plan::Element element);
   void checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel);
   void checkScatterCall(const plan::CallT &call, const plan::ScatterAddT &s);
@@ -94,7 +94,7 @@ private:
   const uint64_t kernelCount;
 };
 
-/// One program: what its stage keeps where, and its actions.
+/// Checks one program: the memory of its stage and its actions.
 class ProgramChecker : PartChecker {
 public:
   ProgramChecker(const Plan &plan, const plan::ProgramT &program, std::vector<std::string> &problems)
@@ -102,14 +102,14 @@ public:
 
   void checkStorage();
   void checkActions();
-  /// Of numbers that are right: streams that touch the same bytes do so in one order.
+  /// Requires valid numbers. Checks that streams access the same bytes in one order.
   void checkOrder();
 
 private:
   bool isInArena(Quantity begin, Quantity bytes) const {
     return begin >= 0 && bytes >= 0 && begin + bytes <= (Quantity)program.arena;
   }
-  /// In the arena; `from` and `bytes` are relative to the place.
+  /// Checks that a place is in the arena; `from` and `bytes` are relative to the place.
   void checkPlace(const plan::Place *place, Quantity bytes, const std::string &what, Quantity from = 0);
   void checkStep(const plan::StepT &step);
   void checkStream(const plan::StepT &step, size_t index);
@@ -122,23 +122,24 @@ private:
   void checkStore(const plan::StoreT &store, const std::string &label);
 
   const plan::ProgramT &program;
-  const uint32_t stage; ///< its number
+  const uint32_t stage; ///< number of the stage
 };
 
-/// Programs against each other.
+/// Compares programs with each other.
 class MeetingChecker : PartChecker {
 public:
   MeetingChecker(const Plan &plan, std::vector<std::string> &problems) : PartChecker(plan, problems) {}
 
-  /// That a program of another purpose has its stage's arena and states where that which trains has them.
+  /// Checks that a program of another purpose has the arena of its stage, and its states at the places of the training
+  /// program.
   void checkShared(const plan::ProgramT &program);
-  /// That the stages' messages and collectives of a purpose have their counterparts.
+  /// Checks that the stages' messages and collectives of a purpose have their counterparts.
   void checkMeetings(plan::Purpose purpose);
 };
 
-/// "state 'm' of bucket 'bucket_0'", "bucket 'bucket_0'", "the loss of a step".
+/// Describes a state: "state 'm' of bucket 'bucket_0'", "bucket 'bucket_0'", "the loss of a step".
 std::string describeState(const Plan &plan, const plan::StateT &state);
-/// What a rank gives to a collective of a known kind and group, and what it gets.
+/// The bytes that a rank contributes to a collective of a known kind and group, and those that it receives.
 std::pair<Quantity, Quantity> bytesOfExchange(const Plan &plan, const plan::ExchangeT &exchange);
 
 } // namespace xlc::runtime

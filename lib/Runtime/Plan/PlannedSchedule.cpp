@@ -1,4 +1,4 @@
-// See PlannedSchedule.h, and the check of what is read there.
+// See PlannedSchedule.h. Also checks the schedule that is read there.
 #include "PlannedSchedule.h"
 
 #include "PlanCheckers.h"

@@ -7,10 +7,10 @@
 
 namespace xlc::runtime {
 
-/// Of a checked plan. Rates that stay, where it has no schedule.
+/// The schedule of a checked plan; constant rates if it has none.
 RateSchedule scheduleOf(const Plan &plan);
 
-/// In words, by which two are compared: "cosine, warmup 100, min_lr 3e-05".
+/// A text by which two schedules are compared: "cosine, warmup 100, min_lr 3e-05".
 std::string describeSchedule(const Plan &plan);
 
 } // namespace xlc::runtime

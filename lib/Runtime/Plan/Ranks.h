@@ -1,4 +1,4 @@
-// Numbers of ranks: which programs a rank runs, and who forms a group with it.
+// Numbering of ranks: the programs of a rank, and the members of its groups.
 //
 //   rank = (pp index * dp + dp index) * tp + tp index;   a stage is the dp x tp ranks of one pp index
 #ifndef XLC_LIB_RUNTIME_PLAN_RANKS_H
@@ -12,20 +12,20 @@ namespace xlc::runtime {
 
 inline uint32_t stageRanks(const Plan &plan) { return plan.mesh->dp() * plan.mesh->tp(); }
 inline uint32_t rankCount(const Plan &plan) { return plan.mesh->pp() * stageRanks(plan); }
-/// The pp index on which a rank lies.
+/// The pp index of a rank.
 inline uint32_t stageOf(const Plan &plan, int rank) { return (uint32_t)rank / stageRanks(plan); }
 
-/// The program of a stage for a purpose; null: the plan has none for it.
+/// The program of a stage for a purpose; null if the plan has none.
 inline const plan::ProgramT *findProgram(const Plan &plan, plan::Purpose purpose, uint32_t stage) {
   auto isIt = [&](const auto &each) { return each->purpose == purpose && each->stage == stage; };
   auto found = std::find_if(plan.programs.begin(), plan.programs.end(), isIt);
   return found == plan.programs.end() ? nullptr : found->get();
 }
-/// That of a rank's stage; of a plan that has programs for it.
+/// The program of a rank's stage; the plan must have programs for the purpose.
 inline const plan::ProgramT &programOf(const Plan &plan, plan::Purpose purpose, int rank) {
   return *findProgram(plan, purpose, stageOf(plan, rank));
 }
-/// That which trains. Every plan has one, and whatever else the rank runs has the same arena and states.
+/// The training program. Every plan has one, and all other programs of the rank have the same arena and states.
 inline const plan::ProgramT &trainingProgramOf(const Plan &plan, int rank) {
   return programOf(plan, plan::Purpose::train, rank);
 }
@@ -35,20 +35,20 @@ template <class Visit> void forEachProgram(const Plan &plan, uint32_t stage, Vis
     if (program->stage == stage)
       visit(*program);
 }
-/// Which slice of a bucket a rank keeps, where it keeps a shard.
+/// The slice of a bucket that a rank keeps, if it keeps a shard.
 inline uint32_t shardOf(const Plan &plan, int rank) {
   return (uint32_t)rank / plan.mesh->tp() % plan.mesh->dp() % plan.mesh->shards();
 }
 
-/// Elements of a bucket that a rank keeps.
+/// The number of elements of a bucket that a rank keeps.
 inline uint64_t keptElements(const plan::BucketT &bucket, plan::Extent extent) {
   return extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
 }
 
-/// How many ranks a group has.
+/// The number of ranks of a group.
 uint64_t groupSize(const plan::RankGroupT &group);
 
-/// Whether ranks of this stage take part in a group.
+/// Whether ranks of this stage are members of a group.
 bool takesPart(const plan::RankGroupT &group, uint32_t stage);
 
 /// The index of a rank in its group.

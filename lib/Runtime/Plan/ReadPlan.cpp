@@ -1,5 +1,5 @@
-// From the bytes in the binary to structs. The checksum shows that they are those which the compiler wrote; the verifier of
-// FlatBuffers proves that every offset stays inside the bytes; what the numbers mean is CheckPlan's business.
+// Unpacks the bytes in the binary to structs. The checksum shows that the compiler wrote these bytes; the verifier of
+// FlatBuffers proves that every offset stays inside them; CheckPlan checks the meaning of the numbers.
 #include "Plan.h"
 
 #include "xlc/Runtime/Kernel.h"

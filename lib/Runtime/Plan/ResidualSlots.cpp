@@ -1,4 +1,4 @@
-// See ResidualSlots.h. lib/Estimate/ResidualSlots.cpp counts the same in the `exec` program.
+// See ResidualSlots.h. lib/Estimate/ResidualSlots.cpp counts the slots of the `exec` program in the same way.
 #include "ResidualSlots.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// How many residuals are in memory at once, counted while the actions run. A slot is what forward keeps of one
-// micro-batch between a transfer and the next (of one chunk of the stage): it is taken when forward writes its first
-// residual, and free when backward has read the last.
+// Counts the residuals that are in memory at once, while the actions run. A slot holds the residuals of one micro-batch
+// between a transfer and the next (of one chunk of the stage). It is taken when forward writes its first residual, and
+// released when backward has read the last.
 #ifndef XLC_LIB_RUNTIME_PLAN_RESIDUALSLOTS_H
 #define XLC_LIB_RUNTIME_PLAN_RESIDUALSLOTS_H
 
@@ -14,11 +14,11 @@ class ResidualSlots {
 public:
   ResidualSlots(const Plan &plan, const plan::ProgramT &program) : program(program), filling(plan.micro_batches, -1) {}
 
-  /// A new step begins.
+  /// Starts a new step.
   void clear();
-  /// Action `index` of the program has been done.
+  /// Call after action `index` of the program.
   void endAction(const plan::StepT &step, uint64_t index);
-  /// Most slots that were taken at once.
+  /// The largest number of slots taken at once.
   uint64_t peak() const { return mostTaken; }
 
 private:

@@ -1,4 +1,4 @@
-// Library calls of the plan in the words of LibraryShapes.h, as every device's libraries take them.
+// Converts library calls of the plan to the types of LibraryShapes.h, which the libraries of every device use.
 #ifndef XLC_LIB_RUNTIME_PLAN_SHAPES_H
 #define XLC_LIB_RUNTIME_PLAN_SHAPES_H
 
@@ -10,7 +10,7 @@
 
 namespace xlc::runtime {
 
-/// F32, BF16 or F16; others are refused when the plan is read.
+/// F32, BF16 or F16; others are rejected when the plan is read.
 FloatType floatOf(plan::Element element);
 
 ContractShape shapeOf(const plan::ContractT &contract);

@@ -1,5 +1,5 @@
-// The states of a rank: every tensor and number of the plan's table that outlives a step, and where the rank keeps it.
-// Initialization, saving and checks walk over it here and nowhere else.
+// The states of a rank: every tensor and number of the plan's table that outlives a step, and its place on the rank.
+// Initialization, saving and checks iterate over the table only here.
 #ifndef XLC_LIB_RUNTIME_STATE_STATES_H
 #define XLC_LIB_RUNTIME_STATE_STATES_H
 
@@ -10,7 +10,7 @@
 
 namespace xlc::runtime {
 
-/// A state of a bucket on a rank: elements [begin, end) of the bucket, the first at `offset` in the rank's arena.
+/// A state of a bucket on a rank: elements [begin, end) of the bucket, beginning at `offset` in the rank's arena.
 struct HeldState {
   const plan::StateT *row;
   uint64_t begin, end;
@@ -23,11 +23,11 @@ struct HeldState {
 /// Calls visit(held) for each state of each bucket on a rank, in the order of its program.
 void forEachState(const Plan &plan, int rank, const std::function<void(const HeldState &)> &visit);
 
-/// Parameters and running averages of a bucket, as units read them; none where the rank does not hold the bucket.
+/// Parameters and running averages of a bucket in the form that units read; none if the rank does not hold the bucket.
 std::optional<HeldState> findRead(const Plan &plan, int rank, uint32_t bucket);
-/// The same as the optimizer moves them: the master, where there is one.
+/// The same in the form that the optimizer updates: the master, if there is one.
 std::optional<HeldState> findMoved(const Plan &plan, int rank, uint32_t bucket);
-/// Their average, or where there is none the same as findMoved.
+/// Their average or, if there is none, the result of findMoved.
 std::optional<HeldState> findAverage(const Plan &plan, int rank, uint32_t bucket);
 
 /// The first stage that holds a bucket, as the number of its first rank.
@@ -37,30 +37,30 @@ int findFirstHolder(const Plan &plan, uint32_t bucket);
 BucketMember memberOf(const Plan &plan, const plan::ParameterT &parameter, int rank);
 PieceShape shapeOf(const Plan &plan, const plan::ParameterT &parameter);
 
-/// The row of a bucket's parameters and running averages, as units read them; a plan that was checked has one.
+/// The row of a bucket's parameters and running averages in the form that units read; a checked plan has one.
 const plan::StateT &rowOfRead(const Plan &plan, uint32_t bucket);
 
-/// Whether the optimizer moves a parameter: it is neither frozen nor a running average.
+/// Whether the optimizer updates a parameter: it is neither frozen nor a running average.
 bool isTrained(const Plan &plan, const plan::ParameterT &parameter);
 
-/// Whether ranks hold of a parameter nothing but a rounded copy, which no step moves.
+/// Whether ranks hold only a rounded copy of a parameter, which no step changes.
 bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter);
 
-/// Whether checkpoints have a state: what the optimizer moves, running averages, and the optimizer's own. What is
-/// rounded from another they have not.
+/// Whether checkpoints contain a state: the values that the optimizer updates, running averages, and the optimizer's
+/// own states. States that are rounded from others are not included.
 bool isSaved(const Plan &plan, const plan::StateT &state);
-/// Whether it changes in updates alone: forward moves running averages.
+/// Whether a state changes only in updates: forward changes running averages.
 inline bool changesInUpdates(const plan::StateT &state) { return state.kind != plan::StateKind::RunningAverage; }
 
-/// By the steps of a program: whether one changes such a state.
+/// For each step of a program: whether it changes such a state.
 std::vector<bool> findUpdates(const Plan &plan, const plan::ProgramT &program);
 
-/// The type of a bucket's parameters in files, whatever units read: that of the master; without one, what is narrow is
-/// widened.
+/// The type of a bucket's parameters in files, independent of the type that units read: that of the master; without
+/// one, narrow types are widened.
 plan::Element storedElement(const Plan &plan, uint32_t bucket);
 
-/// Calls write(offset in the arena, element type, value) for each counter, index, site and table of members that one of
-/// a rank's programs has, number by number, as it is before the first step.
+/// Calls write(offset in the arena, element type, value) for each number of each counter, index, site and table of
+/// members in a rank's programs, with its value before the first step.
 void forEachFirstNumber(const Plan &plan, const plan::ProgramT &program, int rank,
                         const std::function<void(uint64_t offset, plan::Element element, int64_t value)> &write);
 
