@@ -1,10 +1,11 @@
-// How rank 0 lets the other ranks in. A guest is a connection whose process has not yet proved that it has the job's secret (Proof.h):
+// Admits the other ranks to rank 0. A guest is a connection whose process has not yet proved that it has the job's
+// secret (Proof.h):
 //
-//   a guest     Hello ..................... Proof ................. (is let in)
+//   a guest     Hello ..................... Proof ................. (is admitted)
 //   rank 0               Challenge, or Refusal      Welcome, or Refusal
 //
-// Until then a guest may send a Hello and a Proof, and nothing else. Guests have limited room: a silent one makes room for others, and
-// a rank that was put off connects again.
+// Until then a guest may send only a Hello and a Proof. The number of guests is limited: a silent guest is dropped for
+// others, and a dropped rank connects again.
 #ifndef XLC_LIB_RUNTIME_TCP_DOOR_H
 #define XLC_LIB_RUNTIME_TCP_DOOR_H
 
@@ -19,48 +20,48 @@
 
 namespace xlc::runtime::tcp {
 
-/// What the ranks of a job know of it.
+/// The data of a job that its ranks share.
 struct Job {
-  uint32_t tag; ///< alike in all its processes
+  uint32_t tag; ///< equal in all its processes
   int ranks;
-  std::string secret; ///< may be empty, in which case everybody has it
+  std::string secret; ///< may be empty, which disables the protection
 };
 
-/// Where the environment says where rank 0 is.
+/// Requires that the environment contains the address of rank 0.
 Job jobOf(const Launch &launch);
 
-/// What a rank says first: `own` is a number that it has drawn.
+/// The first frame of a rank: `own` is a number that it has drawn.
 Frame makeHello(const Job &job, int rank, const Nonce &own);
 
 class Door {
 public:
-  /// Closed.
+  /// Creates a closed door.
   Door() = default;
   Door(std::vector<OwnedFile> sockets, const Job &job) : sockets(std::move(sockets)), job(&job) {}
 
   bool isOpen() const { return !sockets.empty(); }
-  /// Puts off all guests.
+  /// Drops all guests.
   void close();
 
   struct Host {
     std::function<bool(int rank)> isThere;
     std::function<void(int rank, Line line)> letIn;
   };
-  /// Accepts connections, and hears what guests say.
+  /// Accepts connections and receives frames of guests.
   void look(const Host &host);
-  /// What is to be waited for.
+  /// Adds the sockets to wait for.
   void addTo(std::vector<pollfd> &asked) const;
-  /// Why somebody was put off last, or nothing.
+  /// The reason why a guest was last dropped, or nothing.
   const std::string &trouble() const { return lastTrouble; }
-  /// Whether a guest could not be taken, for want of a descriptor, and none could be put off for it.
+  /// Whether a guest could not be accepted for lack of a descriptor, and no other guest could be dropped for it.
   bool lacksRoom() const { return hasNoRoom; }
 
 private:
   struct Guest {
     Line line;
-    int rank = -1;   ///< as it says; -1: nothing yet
-    Nonce own = {};  ///< of the guest
-    Nonce ours = {}; ///< drawn for it
+    int rank = -1;   ///< as claimed by the guest; -1: not yet claimed
+    Nonce own = {};  ///< the number of the guest
+    Nonce ours = {}; ///< the number drawn for it
   };
   void accept(const Host &host);
   void makeDescriptors(const std::string &why);
@@ -76,7 +77,7 @@ private:
   std::vector<Guest> guests; ///< in the order of their connections
   std::string lastTrouble;
   bool hasNoRoom = false;
-  std::chrono::steady_clock::time_point shutUntil; ///< where there is no room
+  std::chrono::steady_clock::time_point shutUntil; ///< after a lack of descriptors
 };
 
 } // namespace xlc::runtime::tcp

@@ -1,5 +1,5 @@
-// Messages that have come to a rank, and its receivers: whichever is there first waits for the other. Messages without a receiver are
-// kept up to a limit: other ranks may be ahead of this one, and must not fill its memory.
+// Matches messages that have arrived at a rank with its receives: whichever is first waits for the other. Messages
+// without a receive are kept up to a limit: other ranks may be ahead of this one, and must not fill its memory.
 #ifndef XLC_LIB_RUNTIME_TCP_INBOX_H
 #define XLC_LIB_RUNTIME_TCP_INBOX_H
 
@@ -14,7 +14,7 @@ namespace xlc::runtime::tcp {
 /// Messages that were posted together.
 class Batch {
 public:
-  /// `ended` grows by one when so many messages have ended.
+  /// `ended` is incremented when this number of messages have ended.
   Batch(size_t messages, std::atomic<uint32_t> &ended) : left(messages), ended(ended) {}
   void endOne();
 
@@ -23,16 +23,16 @@ private:
   std::atomic<uint32_t> &ended;
 };
 
-/// Counts up a word that somebody waits for.
+/// Increments a word and wakes its waiters.
 void countUp(std::atomic<uint32_t> &ended);
 
 class Inbox {
 public:
-  /// A message that has come. What is wrong with it, or nothing.
+  /// Accepts a message that has arrived. Returns its error, or nothing.
   std::string take(Frame frame);
-  /// What this rank waits for, if it has not come yet. What is wrong with what has come, or nothing.
+  /// Posts a receive, which waits if its message has not arrived. Returns the error of an arrived message, or nothing.
   std::string await(const Posting &message, std::shared_ptr<Batch> batch);
-  /// Drops what has come, and what comes from now on.
+  /// Drops messages that have arrived and all later ones.
   void close();
 
 private:
@@ -45,7 +45,7 @@ private:
   static std::string give(const Frame &frame, const Receiver &receiver);
 
   std::deque<Frame> unread;
-  uint64_t unreadBytes = 0; ///< of these, with what keeps them
+  uint64_t unreadBytes = 0; ///< of these messages, with the memory of their containers
   std::deque<Receiver> receivers;
   bool isClosed = false;
 };

@@ -1,4 +1,4 @@
-// One connection, over which frames go: a Header and so many bytes.
+// One connection that carries frames: a Header and the number of bytes that it states.
 #ifndef XLC_LIB_RUNTIME_TCP_LINE_H
 #define XLC_LIB_RUNTIME_TCP_LINE_H
 
@@ -13,27 +13,27 @@
 namespace xlc::runtime::tcp {
 
 enum class Kind : uint32_t {
-  Hello,     ///< to rank 0: who this is (`tag`: of which job), and a number that it has drawn
-  Challenge, ///< of rank 0: its own number
-  Proof,     ///< to rank 0: the guest's
-  Welcome,   ///< of rank 0: its own proof
-  Refusal,   ///< of rank 0; `tag`: a Reason
-  Start,     ///< all have come
+  Hello,     ///< to rank 0: identity (`tag`: of the job), and a number that was drawn
+  Challenge, ///< from rank 0: its own number
+  Proof,     ///< to rank 0: the proof of the guest
+  Welcome,   ///< from rank 0: its own proof
+  Refusal,   ///< from rank 0; `tag`: a Reason
+  Start,     ///< all ranks have connected
   Message,
   Note,
-  LatestNote, ///< left out where one of its tag is on its way, as a Beat is
-  Meet,       ///< this rank's words
-  Met,        ///< the largest of all
-  Gather,     ///< what this rank gives
-  Gathered,   ///< what all have given
-  Beat        ///< rank 0 is there
+  LatestNote, ///< dropped if one with its tag is in flight, as a Beat is
+  Meet,       ///< the words of this rank
+  Met,        ///< the maximum over all ranks
+  Gather,     ///< the bytes of this rank
+  Gathered,   ///< the bytes of all ranks
+  Beat        ///< rank 0 is alive
 };
 
-/// Why rank 0 does not let one in that says hello.
+/// The reason why rank 0 rejects a Hello.
 enum class Reason : uint32_t { OtherJob, Twin, OtherSecret };
 
 struct Header {
-  char begin[8]; ///< of all frames
+  char begin[8]; ///< equal in all frames
   Kind kind;
   int32_t from, to;
   uint32_t tag;
@@ -44,20 +44,20 @@ template <class T> std::span<const char> bytesOfValue(const T &value) { return {
 
 class Frame {
 public:
-  /// To be received.
+  /// Creates a frame for receiving.
   Frame() = default;
   Frame(Kind kind, int from, int to, uint32_t tag, std::span<const char> bytes);
 
-  /// What follows the header as numbers; what is no whole one is left out.
+  /// The payload as numbers; an incomplete one at the end is omitted.
   std::vector<uint64_t> words() const;
-  /// Whether what follows the header is such a value, which is then `value`.
+  /// Whether the payload is a value of this type, which is then stored in `value`.
   template <class T> bool readTo(T &value) const {
     if (bytes.size() != sizeof value)
       return false;
     std::memcpy(&value, bytes.data(), sizeof value);
     return true;
   }
-  /// Memory that it takes.
+  /// The memory of the frame.
   uint64_t size() const { return sizeof(Frame) + bytes.capacity(); }
   bool isNote() const { return header.kind == Kind::Note || header.kind == Kind::LatestNote; }
 
@@ -65,37 +65,37 @@ public:
   std::vector<char> bytes;
 };
 
-/// What a message has at most, and what is kept of those that nobody has asked for.
+/// The limit of the bytes of a message, and of the bytes kept of messages without a receive.
 constexpr uint64_t mostMessageBytes = 128ULL << 20;
-/// What is received of one line before others have their turn.
+/// The limit of the bytes received from one line before others have their turn.
 constexpr uint64_t mostBytesPerLook = 4ULL << 20;
 
-/// Rounded up, for messages of a limit that was passed.
+/// Rounds up, for messages about an exceeded limit.
 constexpr uint64_t inMebibytes(uint64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 
 class Line {
 public:
-  /// Closed.
+  /// Creates a closed line.
   Line() = default;
-  /// `last`: the last kind of frame that may come. Others have lengths that only a rank of the job may fill.
+  /// `last`: the last kind of frame that is accepted. Others have lengths that only a rank of the job may request.
   explicit Line(OwnedFile socket, Kind last = Kind::Beat) : socket(std::move(socket)), last(last) {}
 
-  /// The other end has shown that it is of the job: frames of all kinds may come.
+  /// The other end has proved that it belongs to the job: accepts frames of all kinds.
   void admit() { last = Kind::Beat; }
 
   bool isOpen() const { return socket.get() >= 0; }
   int file() const { return socket.get(); }
   void close();
 
-  /// It leaves when `send` can send it. A closed line has none.
+  /// Queues a frame, which `send` sends later. A closed line has no queue.
   void enqueue(Frame frame);
   const std::deque<Frame> &leaving() const { return queue; }
-  /// Memory of these.
+  /// The memory of the queued frames.
   uint64_t leavingBytes() const { return queuedBytes; }
-  /// As much as the connection takes now.
+  /// Sends as many bytes as the connection accepts now.
   void send();
-  /// Whether a frame is whole, which is then `received`. Closes where the connection has ended, or brings what is no frame. Takes
-  /// at most so many bytes, of which those that have come are subtracted; what it left there it takes next time.
+  /// Whether a frame is complete, which is then `received`. Closes the line if the connection has ended or an invalid
+  /// frame arrives. Reads at most `most` bytes and subtracts those read; the next call reads the rest.
   bool receive(uint64_t &most);
   bool receive() {
     uint64_t most = mostBytesPerLook;
@@ -105,10 +105,10 @@ public:
 
 private:
   OwnedFile socket;
-  Kind last = Kind::Beat; ///< that may come
+  Kind last = Kind::Beat; ///< the last accepted kind
   std::deque<Frame> queue;
   uint64_t queuedBytes = 0;
-  size_t sent = 0, got = 0; ///< bytes of the first that leaves, and of the one that comes
+  size_t sent = 0, got = 0; ///< bytes sent of the first queued frame; bytes received of the current one
 };
 
 } // namespace xlc::runtime::tcp

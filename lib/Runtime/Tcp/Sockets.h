@@ -1,4 +1,4 @@
-// Connections of TCP as they are made. A host that says nothing for five seconds ends them.
+// Creates TCP connections. A connection to a host that does not respond for five seconds is ended.
 #ifndef XLC_LIB_RUNTIME_TCP_SOCKETS_H
 #define XLC_LIB_RUNTIME_TCP_SOCKETS_H
 
@@ -10,25 +10,26 @@
 
 namespace xlc::runtime::tcp {
 
-/// Where this process listens.
+/// The sockets on which this process listens.
 struct Listening {
   std::vector<OwnedFile> sockets; ///< one for each address, or one for all
-  std::string why;                ///< there is none; or it is one for all
+  std::string why;                ///< the reason why there is none, or only one for all addresses
 };
 
-/// At a port of those addresses of the host's name that are this machine's. Of all addresses where none is, as behind an address
-/// translation, or where the name stands for this machine on itself alone, as Debian's installer writes it into /etc/hosts.
+/// Listens at a port, on those addresses of the host's name that belong to this machine. Listens on all addresses if
+/// there are none, as behind an address translation, or if the name is a loopback name of this machine, as Debian's
+/// installer writes it into /etc/hosts.
 Listening listenAt(const std::string &host, uint16_t port);
-/// The next connection; none: errno says why.
+/// Accepts the next connection; none: errno has the reason.
 OwnedFile acceptAt(const OwnedFile &door);
 
 struct Connection {
   OwnedFile socket;
-  std::string why;           ///< there is none
-  bool hasNoAddress = false; ///< the host's name has none
+  std::string why;           ///< the reason why there is none
+  bool hasNoAddress = false; ///< the host's name has no address
 };
 
-/// To a port of one of the addresses that the host's name has.
+/// Connects to a port of one of the addresses of the host's name.
 Connection connectTo(const std::string &host, uint16_t port);
 
 } // namespace xlc::runtime::tcp

@@ -1,11 +1,12 @@
-// What carries messages between hosts where no MPI does: connections of TCP between rank 0 and each other rank, over which rank 0 passes
-// on what is not for itself. For what is said beside a step: what GPUs compute goes over NCCL.
+// Carries messages between hosts without MPI: TCP connections between rank 0 and each other rank, over which rank 0
+// forwards messages for others. It is used for communication outside steps: results of GPUs are sent by NCCL.
 //
-//   rank 0      listens where MASTER_ADDR is, at the port behind MASTER_PORT, which torchrun's own agent has, until all have come (Door.h)
-//   others      connect there, again and again
+//   rank 0      listens at MASTER_ADDR until all have connected (Door.h), on the port after MASTER_PORT, which
+//               torchrun's own agent uses
+//   others      connect there, with retries
 //
-// A process that has the job's secret, or reaches the port where there is none, can take a rank's place. Frames of a rank are checked: it
-// cannot fill another's memory, nor speak for another.
+// A process that has the job's secret, or can reach the port if there is none, can take a rank's place. Frames of a
+// rank are validated: it can neither fill another rank's memory nor send in its name.
 #ifndef XLC_LIB_RUNTIME_TCP_STAR_H
 #define XLC_LIB_RUNTIME_TCP_STAR_H
 
@@ -24,10 +25,10 @@ namespace xlc::runtime::tcp {
 
 class Star final : public Carrier {
 public:
-  /// Begins to find the others. `launch` says where rank 0 is. `silence`: how long others, or rank 0, may say nothing before they
-  /// are taken for lost.
+  /// Starts to connect. `launch` contains the address of rank 0. `silence`: the time without frames after which other
+  /// ranks, or rank 0, are treated as lost.
   explicit Star(const Launch &launch, std::chrono::seconds silence = std::chrono::seconds(60));
-  /// Without `finish` others miss this rank.
+  /// Without a previous `finish`, other ranks report this rank as missing.
   ~Star() override;
   Star(const Star &) = delete;
 
@@ -41,7 +42,7 @@ public:
   std::vector<char> gather(std::span<const char> own, const std::function<void()> &look) override;
   void listen(Listener listener) override;
 
-  /// What is sent is copied, so it ends at once; memory of a message is one run of bytes.
+  /// Sends are copied, so they end at once. The memory of a message is one run of bytes.
   void post(std::span<const Posting> messages, std::atomic<uint32_t> &ended) override;
   void meet(std::span<uint64_t> words, std::atomic<uint32_t> &ended) override;
 
@@ -51,10 +52,10 @@ public:
   void finish() override;
 
 private:
-  /// What has come to rank 0 of where all meet, and what this rank waits for.
+  /// A meeting: the words that have arrived at rank 0, and those for which this rank waits.
   struct Meeting {
     std::map<int, std::vector<uint64_t>> come; ///< by rank
-    std::span<uint64_t> words;                 ///< this rank's
+    std::span<uint64_t> words;                 ///< the words of this rank
     std::atomic<uint32_t> *ended = nullptr;
   };
   struct Gathering {
@@ -63,18 +64,18 @@ private:
     bool isWhole = false;
   };
 
-  // On the thread of the star.
+  // Runs on the thread of the star.
   void run();
   void open();
   void knock(std::unique_lock<std::mutex> &lock);
   void serve();
-  /// Waits for sockets, or for `wakes`; the mutex is free meanwhile.
+  /// Waits for sockets, or for `wakes`. The mutex is released meanwhile.
   void wait(std::unique_lock<std::mutex> &lock);
-  /// Tells the listener what has come and which ranks have gone; the mutex is free meanwhile.
+  /// Notifies the listener of notes that have arrived and of ranks that are lost. The mutex is released meanwhile.
   void tell(std::unique_lock<std::mutex> &lock);
   void giveUp(const std::string &why);
 
-  // With the mutex.
+  // Requires the mutex.
   void letGuestsIn();
   void takeAnswer(const Frame &frame);
   void read(Line &line, int rank);
@@ -83,10 +84,10 @@ private:
   void keepNote(Frame frame);
   void passOn(Frame frame);
   void lose(int rank);
-  /// The job ends: a rank says what none says.
+  /// Ends the job because a rank has sent an invalid frame.
   void complain(int rank, const std::string &why);
   void breakOff(int rank, const std::string &why);
-  /// Rank 0 says that it is there; others miss it where it says nothing.
+  /// Rank 0 sends a sign of life; without it, others treat rank 0 as lost.
   void beat();
   void end(const std::string &why);
   void remark(const std::string &text);
@@ -105,32 +106,32 @@ private:
   const std::chrono::seconds silence;
   const std::string host;
   const uint16_t port;
-  const std::string noMemory; ///< the failure where memory is out; to tell it takes none
+  const std::string noMemory; ///< the failure if memory is exhausted; reporting it allocates nothing
 
-  std::mutex mutex; ///< of what follows
+  std::mutex mutex; ///< guards the following members
   std::condition_variable answers;
   OwnedFile wakes;           ///< an eventfd
-  Door door;                 ///< of rank 0, until all have come
-  std::vector<Line> lines;   ///< by rank, of rank 0; of others one
-  Encounter encounter;       ///< of others, with rank 0
+  Door door;                 ///< of rank 0, until all have connected
+  std::vector<Line> lines;   ///< on rank 0: by rank; on others: one
+  Encounter encounter;       ///< on others: with rank 0
   Inbox inbox;               ///< messages
-  std::deque<Frame> unheard; ///< notes
+  std::deque<Frame> unheard; ///< notes that were not yet delivered
   uint64_t unheardBytes = 0;
   Meeting meeting;
   Gathering gathering;
   Listener listener;
-  std::chrono::steady_clock::time_point ticked, beaten, looked; ///< when; of a Beat
-  std::chrono::steady_clock::duration unheardFor = {};          ///< since rank 0 has said something
-  std::vector<std::string> lost;                                ///< what the listener has not been told of
-  bool isMemoryOut = false;                                     ///< nor of that
+  std::chrono::steady_clock::time_point ticked, beaten, looked; ///< times of the last events; `beaten`: of a Beat
+  std::chrono::steady_clock::duration unheardFor = {};          ///< the time since the last frame of rank 0
+  std::vector<std::string> lost;                                ///< lost ranks of which the listener was not notified
+  bool isMemoryOut = false;                                     ///< likewise for exhausted memory
   bool isWelcome = false, isStarted = false, isListening = false, isEnding = false, isAbandoned = false,
        isQuiet = false, isBroken = false;
-  std::string problem;              ///< of the start
-  std::string fault;                ///< why it is broken, where a rank does what none does; has room for `noMemory`
-  std::string absence;              ///< of rank 0, as far as it is known
-  std::string refusal;              ///< why rank 0 has refused this rank, which connects again; or nothing
-  std::vector<std::string> remarks; ///< all that there were
-  size_t remarked = 0;              ///< of these, how many were taken
+  std::string problem;              ///< an error of the start
+  std::string fault;                ///< the reason of a failure after an invalid frame; has room for `noMemory`
+  std::string absence;              ///< the reason of rank 0's absence, if known
+  std::string refusal;              ///< the reason why rank 0 has rejected this rank, which connects again; or nothing
+  std::vector<std::string> remarks; ///< all remarks so far
+  size_t remarked = 0;              ///< the number of those taken
   std::thread thread;
 };
 

@@ -1,4 +1,4 @@
-// How a star begins (Star.h): all ranks come, show what they know, and learn what each says of itself.
+// The start of a star (Star.h): all ranks connect, prove that they have the secret, and exchange their introductions.
 #include "Failure.h"
 #include "Sockets.h"
 #include "Star.h"
