@@ -1,5 +1,5 @@
-// One piece of a device's memory, for the life of the device. It is mapped and not taken from cudaMalloc's pool: its size is
-// that of the plan, rounded to what the device allocates in, and nothing else lies in it.
+// One allocation of device memory, for the lifetime of the device. It is mapped and not taken from cudaMalloc's pool:
+// its size is that of the plan, rounded to the allocation granularity of the device, and it contains nothing else.
 #ifndef XLC_LIB_RUNTIME_CUDA_ARENA_H
 #define XLC_LIB_RUNTIME_CUDA_ARENA_H
 
@@ -7,10 +7,10 @@
 
 namespace xlc::runtime::cuda {
 
-/// Who can map memory.
+/// Where memory can be mapped.
 enum class Sharing {
-  Private, ///< its device
-  Exportable ///< other processes and the network's adapters too: what NCCL's documentation asks of memory that is registered with it
+  Private,   ///< by its device only
+  Exportable ///< also by other processes and network adapters, as NCCL requires of registered memory
 };
 
 class Arena {
@@ -21,7 +21,7 @@ public:
   Arena(const Arena &) = delete;
 
   Address begin() const { return address; }
-  uint64_t size() const { return bytes; } ///< rounded
+  uint64_t size() const { return bytes; } ///< the rounded size
 
 private:
   Status create(AllocationProperties properties);

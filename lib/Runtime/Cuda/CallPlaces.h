@@ -1,4 +1,4 @@
-// Where a call's operands ever are: at each run of its function the places of that run, and so with a common alignment.
+// All places of a call's operands: those of each run of its function. They determine the common alignment.
 #ifndef XLC_LIB_RUNTIME_CUDA_CALLPLACES_H
 #define XLC_LIB_RUNTIME_CUDA_CALLPLACES_H
 
@@ -13,12 +13,13 @@ class CallPlaces {
 public:
   explicit CallPlaces(const Plan &plan);
 
-  /// Of its ins, then its outs: powers of two up to 256 bytes, where arenas begin at multiples of these.
+  /// The alignments of its inputs, then of its results: powers of two up to 256 bytes. Arenas must begin at multiples
+  /// of these.
   std::vector<uint32_t> alignmentsOf(const plan::CallT &call) const;
 
 private:
   std::unordered_map<const plan::CallT *, std::vector<uint64_t>>
-      addresses; ///< all bits of an operand's; looked up only
+      addresses; ///< by operand: all address bits; used only for lookups
 };
 
 } // namespace xlc::runtime::cuda

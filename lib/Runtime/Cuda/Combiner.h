@@ -1,4 +1,5 @@
-// What ranks have, combined and converted by kernels of the program (xlc/Runtime/DeviceKernels.h): for sums that NCCL does not do.
+// Combines and converts elements of ranks by kernels of the program (xlc/Runtime/DeviceKernels.h), for sums that NCCL
+// does not support.
 #ifndef XLC_LIB_RUNTIME_CUDA_COMBINER_H
 #define XLC_LIB_RUNTIME_CUDA_COMBINER_H
 
@@ -14,17 +15,19 @@ namespace xlc::runtime::cuda {
 
 class Combiner {
 public:
-  /// For the sums of a stage's programs, whose code this is. Throws DeviceFailure where it lacks one.
+  /// Creates a combiner for the sums of a stage's programs. `code` is their code. Throws DeviceFailure if it lacks a
+  /// kernel.
   Combiner(const Driver &driver, const Plan &plan, uint32_t stage, Library code);
 
-  /// Put into the stream.
+  /// Enqueues a combination on the stream.
   void combine(const Combination &combination, Stream stream) const;
   void convert(const Conversion &conversion, Stream stream) const;
 
 private:
   const Driver &driver;
-  std::map<std::tuple<Combine, plan::Element, plan::Element>, Function> sums; ///< by elements and those on the wire
-  std::map<std::pair<plan::Element, plan::Element>, Function> conversions;    ///< from, to
+  std::map<std::tuple<Combine, plan::Element, plan::Element>, Function>
+      sums; ///< by types of elements and of transmitted elements
+  std::map<std::pair<plan::Element, plan::Element>, Function> conversions; ///< by source and target type
 };
 
 } // namespace xlc::runtime::cuda

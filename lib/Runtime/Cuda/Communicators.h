@@ -1,5 +1,6 @@
-// A rank's communicators: one for each group of the plan in which it is with others, one for the ranks like it on other stages.
-// All are split from the world's, group after group, in the plan's order: the same on every rank.
+// A rank's communicators: one for each of its groups in the plan that has other members, and one for its counterparts
+// on other stages. All are split from that of the world, group after group, in the plan's order, which is the same on
+// every rank.
 #ifndef XLC_LIB_RUNTIME_CUDA_COMMUNICATORS_H
 #define XLC_LIB_RUNTIME_CUDA_COMMUNICATORS_H
 
@@ -14,26 +15,27 @@ namespace xlc::runtime::cuda {
 
 class Communicators {
 public:
-  /// Returns when all ranks have come. The rank's device is current.
+  /// Returns when all ranks have connected. The rank's device must be current.
   Communicators(const nccl::Library &library, const Plan &plan, const nccl::UniqueId &id, int rank,
                 const StopSignal &stop);
-  /// Ends what is under way.
+  /// Aborts operations in flight.
   ~Communicators();
   Communicators(const Communicators &) = delete;
 
-  /// By group of the plan; null: the rank is alone in it, or in none.
+  /// The communicator by group of the plan; null: the rank is its only member, or not a member.
   nccl::Handle ofGroup(uint32_t group) const { return groups[group]; }
-  /// Where a rank's number is its stage; null: there is one stage.
+  /// The communicator in which a rank's number is its stage; null: there is one stage.
   nccl::Handle ofStages() const { return stages; }
 
-  /// Memory of this rank, with each communicator in which there are calls. It outlives them; all that calls have is registered, or
-  /// nothing, on all ranks. Throws DeviceFailure.
+  /// Registers memory of this rank with each communicator that is used by calls. The memory outlives the communicators.
+  /// All memory used by calls is registered on all ranks, or none is. Throws DeviceFailure.
   void registerMemory(Address begin, uint64_t bytes);
 
-  /// To be called again and again while the host waits for the device: throws Stopped where the job ends, DeviceFailure where
-  /// the library has noticed that another rank does not answer.
+  /// Must be called repeatedly while the host waits for the device. Throws Stopped if the job ends, DeviceFailure if
+  /// the library has detected that another rank does not respond.
   void checkOthers() const;
-  /// When all that was asked for is done. What cannot be given back is left: what was trained is there.
+  /// Call when all operations have ended. Errors in the release are ignored, because the results of training are
+  /// complete.
   void destroy();
 
 private:
@@ -42,7 +44,7 @@ private:
 
   const nccl::Library &library;
   const StopSignal &stop;
-  std::vector<nccl::Handle> all; ///< the world's first
+  std::vector<nccl::Handle> all; ///< that of the world first
   std::vector<nccl::Handle> groups;
   nccl::Handle stages = nullptr;
   struct Registration {

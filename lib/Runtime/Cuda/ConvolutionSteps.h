@@ -1,12 +1,13 @@
-// A convolution as GPUs do it: products, and kernels that write what windows show as a matrix, or add such a matrix to the
-// planes (DeviceKernels.h). Image by image, group by group, with rows = inputs x window positions:
+// The steps of a convolution on GPUs: products, and kernels that write the elements of windows as a matrix, or add such
+// a matrix to the planes (DeviceKernels.h). They run image by image, group by group, with rows = inputs x window
+// positions:
 //
 //   forward           columns = what windows of x show     y[f, out]          = w[f, rows] columns[rows, out]
 //   transpose         columns[rows, out] = w[f, rows]^T y[f, out]                x = columns, added up
 //   weight backward   columns = what windows of x show     w[f, rows]        += y[f, out] columns[rows, out]^T
 //
-// The matrix of one image and group is there at a time. Where windows show a plane as it lies, the matrix is x. Sixteen bits are
-// widened image by image, w as a whole, and what is made of them is rounded once.
+// Only the matrix of one image and group exists at a time. If the windows are the plane itself, the matrix is x.
+// Sixteen-bit operands are widened image by image, w as a whole, and their results are rounded once.
 #ifndef XLC_LIB_RUNTIME_CUDA_CONVOLUTIONSTEPS_H
 #define XLC_LIB_RUNTIME_CUDA_CONVOLUTIONSTEPS_H
 
@@ -17,7 +18,7 @@
 
 namespace xlc::runtime {
 
-/// Where a step reads or writes: `offset` bytes behind the begin of an operand of the call, or of its workspace.
+/// The place that a step reads or writes: `offset` bytes from the begin of an operand of the call, or of its workspace.
 struct ConvolutionPlace {
   enum class Operand : uint8_t { X, W, Y, Workspace } operand;
   int64_t offset = 0;
@@ -29,16 +30,16 @@ struct ConvolutionStep {
     FromColumns, ///< xlc_from_columns from a to the result
     Product,     ///< result (+)= a b
     Widen,       ///< `count` elements of a, as float32
-    Narrow,      ///< and rounded
+    Narrow,      ///< `count` elements of a, rounded to the type of the result
   } kind;
-  ConvolutionPlace a, b, result; ///< b of a product only
-  bool adds;                     ///< to the result
+  ConvolutionPlace a, b, result; ///< b: only of a product
+  bool adds;                     ///< adds to the result
   int64_t count = 0;
 };
 
-/// One after the other.
+/// The steps, in order.
 struct ConvolutionSteps {
-  ColumnsParameters columns; ///< of all kernels; whether one adds is said by its step
+  ColumnsParameters columns; ///< of all kernels; the step states whether a kernel adds
   ContractShape product;     ///< of all products
   std::vector<ConvolutionStep> steps;
 };
@@ -56,7 +57,8 @@ inline ContractShape convolutionProduct(const ConvolutionShape &s, const Windows
   return {};
 }
 
-/// Makes the steps of one convolution, image by image; of sixteen bits with what is widened before each and rounded behind it.
+/// Creates the steps of one convolution, image by image. With sixteen-bit operands, elements are widened before the
+/// steps of an image and results are rounded after them.
 class ConvolutionStepMaker {
 public:
   ConvolutionStepMaker(const ConvolutionShape &s, bool add)
@@ -84,7 +86,7 @@ private:
       made.steps.push_back({kind, from, {}, to, false, count});
   }
   ConvolutionPlace stored(Operand operand, int64_t element) const { return {operand, element * bytesOf(s.type)}; }
-  /// Where it is float32: as it is stored, or in the workspace.
+  /// The float32 form of an operand: as stored, or in the workspace.
   ConvolutionPlace wide(Operand operand, int64_t element, int64_t inWorkspace) const {
     return isWide ? stored(operand, element) : ConvolutionPlace{Operand::Workspace, inWorkspace};
   }
@@ -119,11 +121,11 @@ private:
   const Windows windows;
   const ConvolutionWorkspace<int64_t> workspace;
   const bool isWide;
-  const int64_t ofX, ofY, ofW; ///< elements of one image and group
+  const int64_t ofX, ofY, ofW; ///< numbers of elements of one image and group
   ConvolutionSteps made;
 };
 
-/// What computes the result of a convolution, or adds to it.
+/// The steps that compute the result of a convolution, or add to it.
 inline ConvolutionSteps makeConvolutionSteps(const ConvolutionShape &s, bool add) {
   return ConvolutionStepMaker(s, add).make();
 }

@@ -1,5 +1,5 @@
-// A rank's GPU: its arena is one allocation, its calls are launches on the streams of their actions. The host runs ahead of the
-// device and waits for it only where it reads.
+// A rank's GPU. Its arena is one allocation, and its calls are launches on the streams of their actions. The host runs
+// ahead of the device and waits for it only when it reads.
 #ifndef XLC_LIB_RUNTIME_CUDA_CUDADEVICE_H
 #define XLC_LIB_RUNTIME_CUDA_CUDADEVICE_H
 
@@ -23,13 +23,14 @@ namespace xlc::runtime::cuda {
 struct Libraries {
   explicit Libraries(const std::string &folder) : driver(folder) {}
   Driver driver;
-  std::optional<OpenedLibrary> products; ///< once the driver's version is known
-  std::optional<OpenedLibrary> ncclFile; ///< of a plan of several ranks
+  std::optional<OpenedLibrary> products; ///< opened when the driver's version is known
+  std::optional<OpenedLibrary> ncclFile; ///< only for a plan with several ranks
   std::optional<nccl::Library> nccl;
-  std::optional<OpenedLibrary> fusingFile; ///< of a plan with attention; of one with convolutions, where there is one
+  std::optional<OpenedLibrary>
+      fusingFile; ///< for a plan with attention; for one with convolutions, if the library is found
   std::optional<cudnn::Library> fusing;
   std::optional<Tuning> tuning;       ///< of --tuned
-  Sharing sharing = Sharing::Private; ///< of devices' memory; Exportable: it is registered with NCCL
+  Sharing sharing = Sharing::Private; ///< of device memory; Exportable: it is registered with NCCL
 };
 
 class CudaDevice : public Device {
@@ -63,14 +64,14 @@ public:
 
   void endSteps() override;
 
-  /// Of a plan of several ranks: with which the device meets the others.
+  /// Only for a plan with several ranks: the communicators of the device.
   void setCommunicators(std::unique_ptr<Communicators> given) { others = std::move(given); }
   const Communicators &communicators() const { return *others; }
-  /// Memory for what the device gets from others, of its own, for its life.
+  /// Allocates separate memory for data received from other devices, for the lifetime of the device.
   char *allocateBounce(uint64_t bytes);
   Uuid uuid() const;
   std::vector<Product *> listProducts() { return libraryCalls->listProducts(); }
-  /// That of the action that is under way.
+  /// The stream of the current action.
   Stream stream() const { return streams.current(); }
 
   void copy(const Copy &copy) override;
@@ -86,7 +87,7 @@ private:
   char *allocate(std::vector<std::unique_ptr<Arena>> &kept, uint64_t bytes);
   void releaseGraphs();
   template <class IsOver> void watchOthersUntil(IsOver isOver) const;
-  /// Bytes of the device's memory that are taken, by whomever.
+  /// The bytes of device memory in use by all processes.
   uint64_t takenBytes() const;
   void launch(const plan::KernelT &kernel, const std::vector<Launch> &launches, const plan::CallT &call,
               const CallOperands &operands);
@@ -96,7 +97,7 @@ private:
   const Ordinal ordinal;
   const Sharing sharing;
   const OwnedContext context;
-  const uint64_t ofContext; ///< bytes of the device's memory that are taken when the context is made
+  const uint64_t ofContext; ///< bytes of device memory that the creation of the context takes
   uint64_t ofCode = 0;
   Streams streams;
   Marks marks;
@@ -104,21 +105,23 @@ private:
   std::vector<std::unique_ptr<Arena>> arenas, bounces;
   Readings readings;
   OwnedEvent readEnd;
-  std::unique_ptr<Communicators> others; ///< null: the rank is alone
+  std::unique_ptr<Communicators> others; ///< null: there is one rank
   std::unique_ptr<LibraryCalls> libraryCalls;
   std::optional<Combiner> combiner;
-  std::vector<std::vector<Launch>> launches; ///< as plan.kernels; none: a library's, or not prepared
-  std::vector<void *> parameters;            ///< of a launch
+  std::vector<std::vector<Launch>> launches; ///< indexed as plan.kernels; empty: a library call, or not prepared
+  std::vector<void *> parameters;            ///< parameters of a launch
 
-  /// Of the program for one purpose.
+  /// The state of the program for one purpose.
   struct Steps {
     std::array<std::optional<StepGraph>, 2> graphs; ///< by slot
-    uint64_t written = 0, writtenInStep = 0; ///< bytes, as a graph keeps them, of this step and of the one before
+    uint64_t written = 0,
+             writtenInStep = 0; ///< bytes in the form that a graph stores, of this step and of the previous one
   };
   std::array<Steps, purposes> ofPurpose;
-  Steps *steps = &ofPurpose.front();      ///< those that are under way
-  StepGraph *writing = nullptr;           ///< that takes what the host writes; null: it goes to the device
-  uint64_t ofGraphs = 0, takenBefore = 0; ///< bytes of the device's memory; taken before the last capture
+  Steps *steps = &ofPurpose.front(); ///< those of the current purpose
+  StepGraph *writing = nullptr;      ///< the graph that receives the host's writes; null: they go to the device
+  uint64_t ofGraphs = 0,
+           takenBefore = 0; ///< bytes of device memory used by graphs; bytes in use before the last capture
 };
 
 } // namespace xlc::runtime::cuda

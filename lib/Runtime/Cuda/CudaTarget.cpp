@@ -1,4 +1,4 @@
-// NVIDIA's GPUs as a target: what this machine must have, and how a rank gets its device.
+// NVIDIA's GPUs as a target: the requirements on this machine, and the assignment of devices to ranks.
 #include "Failure.h"
 #include "NcclFabric.h"
 #include "VendorSettings.h"

@@ -1,5 +1,5 @@
-// cuDNN 9's graphs of operations, as far as they are used: functions of its backend, and the numbers that they take, which all
-// versions of 9 agree on.
+// The part of cuDNN 9's graph API that is used: functions of its backend and their constants, which are equal in all
+// versions of 9.
 #ifndef XLC_LIB_RUNTIME_CUDA_CUDNN_H
 #define XLC_LIB_RUNTIME_CUDA_CUDNN_H
 
@@ -17,7 +17,7 @@ using Descriptor = void *;
 
 enum class Status : int { Success = 0, NotSupported = 3000, InternalError = 4000 };
 
-/// Of descriptors.
+/// The kinds of descriptors.
 enum class Kind : int {
   Pointwise = 0,
   Convolution = 1,
@@ -111,7 +111,7 @@ enum class Attribute : int {
   DeviceJson = 2702
 };
 
-/// Of what an attribute is made.
+/// The types of attributes.
 enum class Type : int {
   Handle = 0,
   DataType = 1,
@@ -144,9 +144,9 @@ enum class PointwiseMode : int {
 };
 enum class ReductionOperator : int { Add = 0, Max = 3 };
 enum class ConvolutionMode : int { CrossCorrelation = 1 };
-/// What is said of an engine's numbers.
+/// Notes about the numerics of an engine.
 enum class Note : int {
-  TensorCore = 0, ///< of float32: products of fewer bits
+  TensorCore = 0, ///< of float32: products with fewer bits
   DownConvertsInputs = 1,
   ReducesInFewerBits = 2,
   FourierTransform = 3,
@@ -156,14 +156,15 @@ enum class Note : int {
 };
 enum class HeuristicsMode : int { Fallback = 2, Best = 3 };
 
-/// Which of the three tensors of a convolution is made of the others.
+/// The one of the three tensors of a convolution that is computed from the others.
 enum class Makes : uint8_t { Y, X, W };
-/// The operation that does: factors of what is made and of what was there, how, and the tensors.
+/// The attributes of the operation that computes it: factors of the new and the previous values, the parameters, and
+/// the tensors.
 struct ConvolutionOperation {
   Kind kind;
   Attribute factor, factorBefore, how, w, x, y;
 };
-/// By what is made.
+/// Indexed by the computed tensor.
 inline constexpr ConvolutionOperation convolutionOperations[] = {
     {Kind::OperationConvolution, Attribute::OperationConvolutionFactor, Attribute::OperationConvolutionFactorBefore,
      Attribute::OperationConvolutionHow, Attribute::OperationConvolutionW, Attribute::OperationConvolutionX,
@@ -177,22 +178,23 @@ inline constexpr ConvolutionOperation convolutionOperations[] = {
      Attribute::OperationConvolutionOfWeightsY},
 };
 
-constexpr size_t oldestVersion = 90600; ///< 9.6.0, the first whose attention clears what it adds up in
-/// 9.10.0 and 9.10.1, whose attention of sixteen bits NVIDIA's cudnn-frontend refuses (sdpa_support_surface.h).
+constexpr size_t oldestVersion = 90600; ///< 9.6.0, the first whose attention clears its accumulators
+/// 9.10.0 and 9.10.1: NVIDIA's cudnn-frontend rejects their attention of sixteen bits (sdpa_support_surface.h).
 constexpr std::array<size_t, 2> wrongAttention = {91000, 91001};
 
 struct Library {
-  /// Throws Rejected where a function is missing, or it is older than oldestVersion.
+  /// Throws Rejected if a function is missing, or the library is older than oldestVersion.
   explicit Library(const OpenedLibrary &library);
 
   /// "9.19.1"
   std::string version() const;
   size_t versionNumber() const { return number; }
-  /// Throws Rejected where it is one of `wrongAttention`.
+  /// Throws Rejected if the version is one of `wrongAttention`.
   void requireRightAttention(const OpenedLibrary &library) const;
-  /// Throws DeviceFailure for all but Success: `function`, for what it was called, and what the library says.
+  /// Throws DeviceFailure unless the status is Success. The message contains `function`, its purpose `what`, and the
+  /// library's own message.
   void require(Status status, const char *function, const std::string &what) const;
-  /// What it says of the last failure on this thread; may be empty.
+  /// The library's message about the last failure on this thread; may be empty.
   std::string lastError() const;
 
   Status (*create)(Handle *);
@@ -212,8 +214,8 @@ private:
   size_t number;
 };
 
-/// For what device graphs are made: that of the handle; or, where there is no handle, one of these properties (9.8 and later), for
-/// which they do not run.
+/// The device for which graphs are created: that of the handle or, without a handle, one with these properties (9.8 and
+/// later), on which they cannot run.
 struct Device {
   Handle handle = nullptr;
   Descriptor properties = nullptr;

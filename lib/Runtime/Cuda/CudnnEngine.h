@@ -1,4 +1,4 @@
-// Descriptors of cuDNN's, and the engine that does a graph of its operations.
+// Descriptors of cuDNN, and the engine that executes a graph of its operations.
 #ifndef XLC_LIB_RUNTIME_CUDA_CUDNNENGINE_H
 #define XLC_LIB_RUNTIME_CUDA_CUDNNENGINE_H
 
@@ -11,7 +11,7 @@
 
 namespace xlc::runtime::cudnn {
 
-/// Makes descriptors and says what they are. What cuDNN refuses is a DeviceFailure that names `what`.
+/// Creates descriptors and sets their attributes. If cuDNN rejects one, throws a DeviceFailure that names `what`.
 class Descriptors {
 public:
   Descriptors(const Library &library, std::string what) : library(library), what(std::move(what)) {}
@@ -31,23 +31,23 @@ public:
   const std::string what;
 };
 
-/// Which engines are taken.
+/// The permitted engines.
 enum class Engines : uint8_t {
   Any,
-  Repeatable, ///< products of the operands as they are, added up in float32 and in one order
-  Exact,      ///< and none of float32 by tensor cores: what IEEE says of each operation holds
+  Repeatable, ///< products of unrounded operands, summed in float32 and in one order
+  Exact,      ///< also no tensor cores for float32: each operation conforms to IEEE
 };
 
 class Engine {
 public:
   Engine(const Descriptors &descriptors, const Device &device) : descriptors(descriptors), device(device) {}
 
-  /// Takes one for a graph that is finished, by the heuristic's order among those with at most this workspace. None:
-  /// says why.
+  /// Chooses an engine for a finished graph, by the order of the heuristic among those with at most this workspace.
+  /// Returns the reason if there is none.
   std::optional<std::string> choose(Descriptor graph, int64_t mostWorkspace, Engines engines);
-  /// Whether it says of itself that it uses them.
+  /// Whether the notes of the engine state that it uses tensor cores.
   bool usesTensorCores() const;
-  /// What is executed.
+  /// The execution plan.
   Descriptor plan() const { return chosen.get(); }
 
 private:

@@ -1,7 +1,7 @@
-// A graph of cuDNN's operations as it is built, and as it runs: one engine does all of it.
+// Builds and runs a graph of cuDNN's operations, all of which one engine executes.
 //
-//   value      a tensor between two operations, which lies nowhere
-//   operand    one in memory of the device, which is said when the graph runs
+//   value      a tensor between two operations, which is never materialized
+//   operand    a tensor in device memory, whose address is given when the graph runs
 //   number     a float32
 //
 // All tensors have four dimensions: batch, head, row, column.
@@ -22,14 +22,14 @@ struct Sizes {
   std::array<int64_t, 4> dimensions, strides; ///< in elements
 };
 DataType dataTypeOf(FloatType type);
-/// Rows one after the other.
+/// The sizes of a tensor with contiguous rows.
 Sizes contiguous(int64_t batch, int64_t heads, int64_t rows, int64_t columns);
-/// What convolutions know beside their tensors, along two dimensions.
+/// The parameters of convolutions besides their tensors, along two dimensions.
 struct Filter {
   std::array<int64_t, 2> strides, dilations, pads, padsBehind;
 };
 
-/// The same memory, columns as rows.
+/// The same memory with rows and columns exchanged.
 Sizes transposed(const Sizes &sizes);
 
 class Graph {
@@ -44,7 +44,7 @@ public:
   Tensor value(const Sizes &sizes, DataType type = DataType::F32) { return add(sizes, type, true, false); }
   Tensor number(float number);
 
-  /// y = x `mode` b, in `precision`. `none`: the mode has no b; of an index the axis is its own.
+  /// y = x `mode` b, in `precision`. `none`: the mode has no b. `axis`: of an index.
   void pointwise(PointwiseMode mode, Tensor x, Tensor b, Tensor y, DataType precision = DataType::F32,
                  int64_t axis = -1);
   void pointwise(PointwiseMode mode, Tensor x, Tensor y) { pointwise(mode, x, none, y); }
@@ -52,21 +52,22 @@ public:
   void select(Tensor t, Tensor x, Tensor b, Tensor y);
   void multiply(Tensor a, Tensor b, Tensor c);
   void reduce(ReductionOperator how, Tensor x, Tensor y);
-  /// The same elements in other dimensions.
+  /// Reshapes x to the dimensions of y.
   void reshape(Tensor x, Tensor y);
-  /// x[image, channel, row, column], w[channel of y, channel of a group of x, row, column], y as x. What is made is added to
-  /// what is there if `adds`.
+  /// Shapes: x[image, channel, row, column], w[channel of y, channel of a group of x, row, column], y as x. The result
+  /// is added to the existing values if `adds`.
   void convolve(Makes which, const Filter &filter, Tensor x, Tensor w, Tensor y, bool adds);
 
-  /// Chooses an engine, by the heuristic's order among those with at most this workspace. None: says why.
+  /// Chooses an engine, by the order of the heuristic among those with at most this workspace. Returns the reason if
+  /// there is none.
   std::optional<std::string> finalize(int64_t mostWorkspace, Engines engines = Engines::Any);
-  /// Whether the engine says of itself that it uses them.
+  /// Whether the notes of the engine state that it uses tensor cores.
   bool usesTensorCores() const { return engine.usesTensorCores(); }
-  /// With the operands' addresses in the order in which they were made.
+  /// Runs the graph with the operands' addresses, in the order of their creation.
   void run(std::span<char *const> operands, char *workspace, void *stream) const;
 
   static constexpr Tensor none = (Tensor)-1;
-  static constexpr size_t mostPointers = 32; ///< to operands and numbers
+  static constexpr size_t mostPointers = 32; ///< pointers to operands and numbers
 
 private:
   Tensor add(const Sizes &sizes, DataType type, bool isVirtual, bool isByValue);
@@ -76,8 +77,8 @@ private:
   const Descriptors descriptors;
   const Device device;
   std::vector<OwnedDescriptor> tensors, parts, operations;
-  std::vector<int64_t> operands; ///< ids, as a pack of addresses has them; those of numbers stand behind
-  std::deque<float> numbers;     ///< which do not move
+  std::vector<int64_t> operands; ///< ids in the order of the addresses; those of numbers follow
+  std::deque<float> numbers;     ///< their addresses are stable
   std::vector<int64_t> numberIds;
   OwnedDescriptor graph;
   Engine engine;

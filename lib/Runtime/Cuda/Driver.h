@@ -1,5 +1,5 @@
-// NVIDIA's driver, opened when the program starts: nothing of NVIDIA's is needed to build or to link it. What is declared
-// here is the driver's C interface as of CUDA 12.0, by the names that its library exports.
+// NVIDIA's driver, loaded when the program starts: programs are built and linked without any file of NVIDIA. The
+// declarations are the driver's C interface as of CUDA 12.0, by the names that its library exports.
 #ifndef XLC_LIB_RUNTIME_CUDA_DRIVER_H
 #define XLC_LIB_RUNTIME_CUDA_DRIVER_H
 
@@ -19,19 +19,19 @@ using Stream = struct CUstream_st *;
 using Event = struct CUevent_st *;
 using Milliseconds = float;
 using Library = struct CUlib_st *;
-using Function = struct CUkern_st *; ///< cuLaunchKernel takes a CUkernel where it says CUfunction
+using Function = struct CUkern_st *; ///< cuLaunchKernel accepts a CUkernel as its CUfunction
 using Allocation = unsigned long long;
 using Graph = struct CUgraph_st *;
 using LaunchableGraph = struct CUgraphExec_st *; ///< CUgraphExec
 
 constexpr Status success = 0, invalidValue = 1, outOfMemory = 2, notReady = 600;
 
-/// Of cuDeviceGetAttribute.
+/// Attributes of cuDeviceGetAttribute.
 constexpr int capabilityMajor = 75, capabilityMinor = 76;
 constexpr int networkReadsMemory = 110; ///< CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
 constexpr int hasFabricHandles = 128;   ///< CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, since CUDA 12.3
 
-/// Of cuLibraryLoadData: where the driver writes what is wrong with a PTX.
+/// Options of cuLibraryLoadData: the buffer for the driver's errors in a PTX.
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
 
 struct Location {
@@ -40,7 +40,7 @@ struct Location {
 };
 struct AllocationProperties {
   int type = 1;        ///< CU_MEM_ALLOCATION_TYPE_PINNED
-  int handleTypes = 0; ///< by which others can map it
+  int handleTypes = 0; ///< the handles by which other processes can map it
   Location location;
   void *metaData = nullptr;
   unsigned char compression = 0, networkReads = 0, rest[6] = {};
@@ -51,31 +51,33 @@ struct AccessDescription {
   int access = 3; ///< CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 };
 
-/// Of a device, or of the part of one that is to be used like one (MIG).
+/// The UUID of a device, or of a part of one that is used as a device (MIG).
 struct Uuid {
   unsigned char bytes[16];
   bool operator==(const Uuid &) const = default;
 };
 
-constexpr unsigned nonBlocking = 1;                   ///< of streams
-constexpr unsigned withTiming = 0, withoutTiming = 2; ///< of events
-constexpr int recommendedGranularity = 1;             ///< of allocations
-constexpr unsigned long long withPriorities = 8;      ///< of graphs: kernels have those of their streams
-/// Of captures: the thread that begins one calls nothing meanwhile that has no place in it; others may.
+constexpr unsigned nonBlocking = 1;                   ///< a flag of streams
+constexpr unsigned withTiming = 0, withoutTiming = 2; ///< flags of events
+constexpr int recommendedGranularity = 1;             ///< an option of allocations
+constexpr unsigned long long withPriorities = 8; ///< a flag of graphs: kernels have the priorities of their streams
+/// The mode of captures: the thread that begins a capture must not make calls that cannot be captured; other threads
+/// may.
 constexpr int captureOfThread = 1;
 
 struct Driver {
-  /// Opens it; with `folder` from there alone. Throws Rejected where that fails or it is too old, with how to get it.
+  /// Opens the driver; with `folder`, only from there. Throws Rejected, with advice on its installation, if that fails
+  /// or the driver is too old.
   explicit Driver(const std::string &folder);
 
-  /// What a call returned, in words: "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
+  /// The text for the status of a call: "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
   std::string describe(Status status) const;
   /// Throws DeviceFailure.
   void check(Status status, const char *function) const;
 
-  /// A kernel of a program's code. Throws DeviceFailure.
+  /// Finds a kernel of a program's code. Throws DeviceFailure.
   Function findKernel(Library code, const std::string &name) const;
-  /// Puts so many blocks of so many threads into the stream; of none there is nothing to do. Throws DeviceFailure.
+  /// Enqueues `blocks` blocks of `threads` threads on the stream; with no blocks, does nothing. Throws DeviceFailure.
   void launchBlocks(Function kernel, int64_t blocks, unsigned threads, void **parameters, Stream stream) const;
 
   Status (*initialize)(unsigned flags);
@@ -106,7 +108,7 @@ struct Driver {
   Status (*copyOnDevice)(Address, Address, size_t, Stream);
   Status (*fill)(Address, unsigned char, size_t, Stream);
 
-  Status (*getPriorities)(int *least, int *most); ///< the more urgent, the smaller a number
+  Status (*getPriorities)(int *least, int *most); ///< smaller numbers are more urgent
   Status (*createStream)(Stream *, unsigned flags, int priority);
   Status (*destroyStream)(Stream);
   Status (*waitForStream)(Stream);
@@ -129,7 +131,7 @@ struct Driver {
   Status (*load)(Library *, const void *code, void *, void **, unsigned, void *, void **, unsigned);
   Status (*unload)(Library);
   Status (*getKernel)(Function *, Library, const char *name);
-  Status (*getFunction)(Function *, Function kernel); ///< of the current context, into which it is loaded
+  Status (*getFunction)(Function *, Function kernel); ///< in the current context, into which it is loaded
   Status (*launch)(Function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                    unsigned blockZ, unsigned sharedBytes, Stream, void **parameters, void **extra);
 

@@ -1,4 +1,4 @@
-// See FusedAttention.h. An engine is found by what a graph is made of: operations and their order are those of NVIDIA's
+// See FusedAttention.h. Engines match a graph by its operations: the operations and their order are those of NVIDIA's
 // cudnn-frontend (node/scaled_dot_product_flash_attention.h).
 #include "FusedAttention.h"
 

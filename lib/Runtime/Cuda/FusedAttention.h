@@ -1,5 +1,5 @@
-// Attention by cuDNN's fused kernels (xlc/Runtime/FusedAttention.h says which): the graphs that its engines know, forward and
-// backward as in Dao, FlashAttention-2, 2023, section 3.
+// Attention by cuDNN's fused kernels (xlc/Runtime/FusedAttention.h selects the calls): the graphs that its engines
+// support, forward and backward as in Dao, FlashAttention-2, 2023, section 3.
 #ifndef XLC_LIB_RUNTIME_CUDA_FUSEDATTENTION_H
 #define XLC_LIB_RUNTIME_CUDA_FUSEDATTENTION_H
 
@@ -12,26 +12,27 @@ namespace xlc::runtime::cudnn {
 
 class FusedAttention {
 public:
-  /// Throws Rejected where the library has no kernel for it within so many bytes of workspace.
+  /// Throws Rejected if the library has no kernel for the call within this many bytes of workspace.
   FusedAttention(const Library &library, const Device &device, const std::string &name, const AttentionShape &shape,
                  int64_t bytes);
 
   const FusedAttentionWorkspace &places() const { return workspace; }
   bool isBackward() const { return shape.backward; }
-  /// Of all heads.
+  /// The number of rows of all heads.
   int64_t rows() const { return shape.batch * shape.heads * shape.queries; }
-  /// Beside the scores; as floats it is in `bias` before a call runs.
+  /// The condition in addition to the scores; before a call runs, its float form must be in `bias`.
   std::optional<ConditionParameters> condition() const {
     return shape.biasKind == AttentionBias::None ? std::nullopt : std::optional(conditionOf(shape));
   }
-  static constexpr size_t mostOperands = 8; ///< of `run`
-  /// q, k, v, out, whose log-sum-exps are then in `stats`; or q, k, v, out, dout, dq, dk, dv, which reads them there.
+  static constexpr size_t mostOperands = 8; ///< the limit for `run`
+  /// Operands: q, k, v, out, whose log-sum-exps are written to `stats`; or q, k, v, out, dout, dq, dk, dv, which reads
+  /// them there.
   void run(std::span<char *const> operands, char *at, void *stream) const;
 
 private:
   void buildForward();
   void buildBackward();
-  /// Scores times the scale; with what a condition adds; what else is not seen is -infinity.
+  /// Scores times the scale, plus the term of a condition; all other masked scores are -infinity.
   Graph::Tensor scaled(Graph::Tensor scores);
   Graph::Tensor biased(Graph::Tensor scores);
   Graph::Tensor masked(Graph::Tensor scores);

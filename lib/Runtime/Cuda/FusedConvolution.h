@@ -1,5 +1,6 @@
-// Convolutions by cuDNN: of one or two dimensions, all images and groups in one call. Numbers are multiplied as they are, and added up
-// as float32 in one order, so that a run can be repeated; what there is no such engine for is made of products (ConvolutionSteps.h).
+// Convolutions by cuDNN: of one or two dimensions, all images and groups in one call. Operands are multiplied unrounded
+// and summed in float32 in one order, so that a run is repeatable. If no such engine exists, the convolution consists
+// of products (ConvolutionSteps.h).
 #ifndef XLC_LIB_RUNTIME_CUDA_FUSEDCONVOLUTION_H
 #define XLC_LIB_RUNTIME_CUDA_FUSEDCONVOLUTION_H
 
@@ -12,7 +13,8 @@ namespace xlc::runtime::cudnn {
 
 class FusedConvolution {
 public:
-  /// Null where the library has no engine for it within so many bytes of workspace. The result is added to if `adds`.
+  /// Returns null if the library has no engine for the call within this many bytes of workspace. If `adds`, the call
+  /// adds to the result.
   static std::unique_ptr<FusedConvolution> tryMake(const Library &library, const Device &device,
                                                    const std::string &name, const ConvolutionShape &shape, bool adds,
                                                    int64_t bytes);

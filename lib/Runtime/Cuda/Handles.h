@@ -1,4 +1,4 @@
-// What the driver makes, given back with its owner.
+// Owners of the driver's objects, which release them on destruction.
 #ifndef XLC_LIB_RUNTIME_CUDA_HANDLES_H
 #define XLC_LIB_RUNTIME_CUDA_HANDLES_H
 
@@ -8,7 +8,7 @@
 
 namespace xlc::runtime::cuda {
 
-/// Gives a handle back by a function of the driver, whose status nobody can do anything about.
+/// Releases a handle by a function of the driver, whose status is ignored.
 template <auto Function> struct GiveBack {
   const Driver *driver = nullptr;
   template <class Handle> void operator()(Handle handle) const { (driver->*Function)(handle); }
@@ -19,7 +19,7 @@ using OwnedEvent = std::unique_ptr<CUevent_st, GiveBack<&Driver::destroyEvent>>;
 using OwnedLibrary = std::unique_ptr<CUlib_st, GiveBack<&Driver::unload>>;
 using OwnedGraph = std::unique_ptr<CUgraph_st, GiveBack<&Driver::destroyGraph>>;
 using OwnedLaunchable = std::unique_ptr<CUgraphExec_st, GiveBack<&Driver::destroyLaunchable>>;
-/// Memory of the host that does not move.
+/// Pinned host memory.
 using Pinned = std::unique_ptr<void, GiveBack<&Driver::freeHost>>;
 
 inline OwnedStream makeStream(const Driver &driver, int priority = 0) {
@@ -34,7 +34,7 @@ inline OwnedEvent makeEvent(const Driver &driver, unsigned flags = withoutTiming
   return OwnedEvent(made, {&driver});
 }
 
-/// Whether the stream has come to where the event was recorded last.
+/// Whether the stream has reached the last record of the event.
 inline bool isOver(const Driver &driver, const OwnedEvent &event) {
   Status status = driver.queryEvent(event.get());
   if (status != notReady)
@@ -48,7 +48,7 @@ inline Pinned allocatePinned(const Driver &driver, uint64_t bytes) {
   return Pinned(made, {&driver});
 }
 
-/// The context of a device, current on the thread that makes this.
+/// The context of a device, current on the thread that creates this object.
 class OwnedContext {
 public:
   OwnedContext(const Driver &driver, Ordinal device) : driver(driver), device(device) {
@@ -65,7 +65,7 @@ public:
   OwnedContext(const OwnedContext &) = delete;
 
   Context get() const { return context; }
-  /// On a thread that has not used it yet.
+  /// Call on a thread that has not used the context yet.
   void enter() const {
     if (entered != context)
       driver.check(driver.setContext(context), "cuCtxSetCurrent");
@@ -76,7 +76,7 @@ private:
   const Driver &driver;
   const Ordinal device;
   Context context = nullptr;
-  static inline thread_local Context entered = nullptr; ///< by this thread
+  static inline thread_local Context entered = nullptr; ///< the context that this thread has entered
 };
 
 } // namespace xlc::runtime::cuda

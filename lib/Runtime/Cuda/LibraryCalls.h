@@ -1,5 +1,6 @@
-// Calls of the plan that are no generated kernels: products by cuBLASLt, device code of our own (DeviceKernels.h), and convolutions,
-// which are made of both. All is found and made when a call is prepared: to run it allocates nothing, looks up no name.
+// Calls of the plan that are not generated kernels: products by cuBLASLt, xlc's own device code (DeviceKernels.h), and
+// convolutions, which consist of both. All objects are created when a call is prepared: running it allocates nothing
+// and looks up no name.
 #ifndef XLC_LIB_RUNTIME_CUDA_LIBRARYCALLS_H
 #define XLC_LIB_RUNTIME_CUDA_LIBRARYCALLS_H
 
@@ -21,19 +22,20 @@ namespace xlc::runtime::cuda {
 
 class LibraryCalls {
 public:
-  /// Libraries are opened; `fusing`, which attention needs, may be null, and convolutions are products then. `code` is the program's,
-  /// and outlives this. Of `tuning`, which may be null, products take their algorithms.
+  /// The libraries must be open. `fusing`, which attention requires, may be null; convolutions are then products.
+  /// `code` is that of the program, and outlives this object. Products take their algorithms from `tuning`, which may
+  /// be null.
   LibraryCalls(const Driver &driver, const OpenedLibrary &products, const cudnn::Library *fusing, const Plan &plan,
                Library code, const Tuning *tuning)
       : driver(driver), plan(plan), code(code), products(products), fusing(fusing), tuning(tuning), places(plan) {}
   ~LibraryCalls();
 
-  /// Throws Rejected where a library cannot do the call, DeviceFailure where it fails.
+  /// Throws Rejected if a library does not support the call, DeviceFailure if it fails.
   void prepare(const plan::CallT &call);
-  /// Puts a call that was prepared into the stream.
+  /// Enqueues a prepared call on the stream.
   void run(const plan::CallT &call, const CallOperands &operands, Stream stream);
 
-  /// Of the calls that were prepared. Some may be alike.
+  /// The products of the prepared calls. Some may be equal.
   std::vector<Product *> listProducts();
 
 private:
@@ -44,16 +46,16 @@ private:
   };
   struct Convolution {
     ConvolutionShape::Kind kind;
-    int64_t scratch; ///< of a product, bytes; the steps' own workspace stands behind it
+    int64_t scratch; ///< bytes for a product; the workspace of the steps follows
     ConvolutionSteps write, add;
     const Product *product;
     Function columns, fromColumns;
-    Function widen, narrow; ///< of sixteen bits, else null
+    Function widen, narrow; ///< for sixteen bits, else null
     std::unique_ptr<cudnn::FusedConvolution> fusedWrite,
-        fusedAdd; ///< in the place of steps that write or add; null: those run
+        fusedAdd; ///< replace steps that write or add; null: the steps run
   };
 
-  /// Parts of a product, of which each begins so many bytes behind the operands.
+  /// Parts of a product, each of which begins this many bytes after the operands.
   struct Contraction {
     struct Part {
       const Product *product;
@@ -61,24 +63,24 @@ private:
       bool adds;
     };
     std::vector<Part> parts;
-    int64_t sums = -1, count = 0; ///< where in the workspace f32 sums are, and how many; -1: there are none
-    Function round = nullptr;     ///< makes y of them
+    int64_t sums = -1, count = 0; ///< offset in the workspace and number of f32 sums; -1: none
+    Function round = nullptr;     ///< converts the sums to y
   };
 
   struct Attention {
     const cudnn::FusedAttention *fused;
     Function convert;   ///< log-sum-exps, between the plan's type and the library's
-    Function condition; ///< null: there is none
+    Function condition; ///< null: no condition
   };
 
   Function find(const std::string &name) const;
-  /// The product that does `shape` at these alignments; calls of one name that are alike share it.
+  /// The product that computes `shape` at these alignments; equal calls with the same name share it.
   const Product *prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
                                 const ProductAlignment &alignment);
   Contraction prepareContraction(const plan::CallT &call, const plan::ContractT &contract);
   Attention prepareAttention(const plan::CallT &call, const plan::AttentionT &attention);
   Convolution prepareConvolution(const plan::CallT &call, const plan::ConvolutionT &convolution);
-  /// Null where the steps run.
+  /// Returns null if the steps run instead.
   std::unique_ptr<cudnn::FusedConvolution> fuse(const plan::CallT &call, const ConvolutionShape &shape, bool adds);
   cudnn::Device fusingDevice();
 
@@ -98,9 +100,9 @@ private:
   const Tuning *const tuning;
   cudnn::Handle fusingHandle = nullptr;
   const CallPlaces places;
-  std::map<std::string, Product> prepared;                                    ///< by what they depend on
+  std::map<std::string, Product> prepared; ///< by all properties on which they depend
   std::map<uint32_t, std::unique_ptr<cudnn::FusedAttention>> fusedAttentions; ///< by kernel of the plan
-  // By call; looked up only.
+  // By call; used only for lookups.
   std::unordered_map<const plan::CallT *, Contraction> contractions;
   std::unordered_map<const plan::CallT *, Launch<ScatterParameters>> scatters;
   std::unordered_map<const plan::CallT *, Launch<ScatterIntoParameters>> scattersInto;

@@ -1,4 +1,4 @@
-// Moments on the streams of a device, for --profile: events that are used again once they have been asked.
+// Timestamps on the streams of a device, for --profile: events that are reused once their times have been read.
 #ifndef XLC_LIB_RUNTIME_CUDA_MARKS_H
 #define XLC_LIB_RUNTIME_CUDA_MARKS_H
 
@@ -13,11 +13,13 @@ class Marks {
 public:
   explicit Marks(const Driver &driver) : driver(driver) {}
 
-  /// When the stream has come to what it was asked for last. The first one waits for the device, to find its clock.
+  /// Marks the point when the stream reaches the end of its requests so far. The first call waits for the device, to
+  /// determine its clock.
   int64_t add(Stream stream);
-  /// Whether the device has come there.
+  /// Whether the device has reached the mark.
   bool isOver(int64_t mark) const { return cuda::isOver(driver, events[mark]); }
-  /// In nanoseconds of the host's clock, to about ten microseconds; waits for it. Of each mark once.
+  /// The time in nanoseconds of the host's clock, accurate to about ten microseconds; waits for it. Call once for each
+  /// mark.
   int64_t timeOf(int64_t mark);
 
 private:
@@ -25,7 +27,7 @@ private:
 
   const Driver &driver;
   std::vector<OwnedEvent> events; ///< by mark
-  std::vector<int64_t> free;      ///< marks that may be used again
+  std::vector<int64_t> free;      ///< marks that may be reused
   int64_t origin = -1;            ///< the mark from which times are counted
   int64_t timeOfOrigin = 0;
 };

@@ -1,5 +1,5 @@
-// See Measure.h. Work is made larger until it takes a millisecond. Products and attention are measured as a step has them, whose chip has
-// been at work for long.
+// See Measure.h. The work is increased until it takes a millisecond. Products and attention are measured under the
+// conditions of a training step, in which the chip has been busy for a long time.
 #include "Measure.h"
 
 #include "Arena.h"

@@ -1,5 +1,5 @@
-// NCCL 2, opened when a program of several ranks starts: its functions and numbers as of version 2.26, as far as they are used.
-// The numbers are the same in all later versions.
+// NCCL 2, loaded when a program with several ranks starts: the used functions and constants as of version 2.26. The
+// constants are the same in all later versions.
 #ifndef XLC_LIB_RUNTIME_CUDA_NCCL_H
 #define XLC_LIB_RUNTIME_CUDA_NCCL_H
 
@@ -28,21 +28,21 @@ enum class Status : int {
 enum class DataType : int { I8 = 0, I32 = 2, I64 = 4, F16 = 6, F32 = 7, F64 = 8, BF16 = 9 };
 enum class Reduction : int { Sum = 0, Max = 2 };
 
-/// What ranks find each other with.
+/// The identifier by which ranks connect.
 struct UniqueId {
   char bytes[128];
 };
 
-/// ncclConfig_t of version 2.26: a library looks at as much as `size` and `version` say.
+/// ncclConfig_t of version 2.26: a library reads only the part given by `size` and `version`.
 struct Config {
   size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
   unsigned version = 22600;
-  int isBlocking = INT_MIN; ///< INT_MIN: as NCCL likes; so are the following
+  int isBlocking = INT_MIN; ///< INT_MIN: the default of NCCL; the same for the following members
   int clusterSize = INT_MIN;
   int leastBlocks = INT_MIN, mostBlocks = INT_MIN;
   const char *network = nullptr;
-  int sharesWithParent = INT_MIN; ///< what a communicator that is split off has on the device
+  int sharesWithParent = INT_MIN; ///< the device resources of a split communicator
   int trafficClass = INT_MIN;
 };
 static_assert(std::has_unique_object_representations_v<Config>, "the library reads bytes that are not initialized");
@@ -51,14 +51,15 @@ constexpr int oldestVersion = 22600; ///< 2.26.0, the first that keeps calls of 
 constexpr int noColour = -1;
 
 struct Library {
-  /// Throws Rejected where a function is missing, or it is older than oldestVersion.
+  /// Throws Rejected if a function is missing, or the library is older than oldestVersion.
   explicit Library(const OpenedLibrary &library);
 
   /// "2.28.9"
   std::string version() const;
-  /// Throws DeviceFailure for all but Success, with what the library says.
+  /// Throws DeviceFailure, with the library's message, unless the status is Success.
   void check(Status status, const char *function) const;
-  /// What `calls` calls is one group: the library does it at once, or nothing of it where one fails. Throws DeviceFailure.
+  /// The calls in `calls` are one group: the library runs them at once, or none of them if one fails. Throws
+  /// DeviceFailure.
   template <class Calls> void group(Calls calls) const {
     check(beginGroup(), "ncclGroupStart");
     try {
@@ -79,7 +80,8 @@ struct Library {
   Status (*destroy)(Handle);
   Status (*abort)(Handle);
   Status (*getAsyncError)(Handle, Status *);
-  /// Memory that calls are to move without copies where the hardware can; what it gives is for `deregister`.
+  /// Registers memory, which calls then transfer without copies if the hardware can; `deregister` takes the returned
+  /// value.
   Status (*registerMemory)(Handle, void *begin, size_t bytes, void **registration);
   Status (*deregister)(Handle, void *registration);
   Status (*beginGroup)();
@@ -91,7 +93,7 @@ struct Library {
   Status (*receive)(void *, size_t count, DataType, int peer, Handle, void *stream);
 
 private:
-  int number = 0; ///< of the version
+  int number = 0; ///< the number of the version
 };
 
 } // namespace xlc::runtime::nccl

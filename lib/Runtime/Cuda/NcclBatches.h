@@ -1,5 +1,5 @@
-// Messages of sums in the order of the ranks, as groups of NCCL's calls on the stream of their action: what is under way ends on
-// that stream before what comes after it begins, so that nobody waits.
+// Messages of sums in the order of the ranks, as groups of NCCL calls on the stream of their action. Operations in
+// flight end on that stream before later ones begin, so the host does not wait.
 #ifndef XLC_LIB_RUNTIME_CUDA_NCCLBATCHES_H
 #define XLC_LIB_RUNTIME_CUDA_NCCLBATCHES_H
 
@@ -13,7 +13,7 @@ class NcclBatches final : public Batches {
 public:
   explicit NcclBatches(const nccl::Library &library) : library(library) {}
 
-  /// For what is posted from now on; peers are numbers of the communicator.
+  /// Sets the communicator and stream of the following posts; peers are numbers of the communicator.
   void use(nccl::Handle given, Stream on) {
     communicator = given, stream = on;
     next.clear(); // of a call that has failed

@@ -1,5 +1,5 @@
-// Libraries of a GPU's vendor, opened when a program starts: programs are linked with none of them, so that they start, and
-// say what is missing, where there are none. The compiler looks for libraries in the same way (`xlc doctor`).
+// Libraries of a GPU's vendor, loaded when a program starts. Programs are not linked with them, so that they start
+// without them and report the missing library. The compiler searches for libraries in the same way (`xlc doctor`).
 #ifndef XLC_LIB_RUNTIME_CUDA_OPENLIBRARY_H
 #define XLC_LIB_RUNTIME_CUDA_OPENLIBRARY_H
 
@@ -10,8 +10,8 @@
 namespace xlc::runtime {
 
 struct LibraryFiles {
-  const char *name;                  ///< for messages
-  std::array<const char *, 2> files; ///< the newest version first; null: there is one
+  const char *name;                  ///< the name in messages
+  std::array<const char *, 2> files; ///< the newest version first; null: there is only one
   const char *howToGet;
 };
 
@@ -25,7 +25,7 @@ inline constexpr LibraryFiles cublasLtLibrary{
     {"libcublasLt.so.13", "libcublasLt.so.12"},
     "install the CUDA toolkit, or in a virtual environment of Python: pip install nvidia-cublas-cu12"};
 
-/// Version 13 wants a driver of CUDA 13.
+/// Version 13 requires a driver of CUDA 13.
 inline constexpr LibraryFiles cublasLt12Library{
     cublasLtLibrary.name, {"libcublasLt.so.12", nullptr}, cublasLtLibrary.howToGet};
 
@@ -39,27 +39,27 @@ inline constexpr LibraryFiles cudnnLibrary{
     {"libcudnn.so.9", nullptr},
     "install NVIDIA's cudnn9, or in a virtual environment of Python: pip install nvidia-cudnn-cu12"};
 
-/// Where `file` is beside the places that the dynamic linker looks at: the CUDA toolkit's folders and those of Python's
-/// packages.
+/// The paths of `file` outside the search path of the dynamic linker: in the CUDA toolkit's folders and those of
+/// Python's packages.
 std::vector<std::string> listBesideLinker(const std::string &file);
 
-/// Stays open: what a library has begun in this process ends with it.
+/// Never closed: objects that a library has created in this process would end with it.
 class OpenedLibrary {
 public:
-  /// As the dynamic linker finds it, else where listBesideLinker does; with `folder` only there. Throws Rejected where it
-  /// cannot be opened, with how to get it.
+  /// Opens the file that the dynamic linker finds, else one of listBesideLinker; with `folder`, only one there. Throws
+  /// Rejected, with advice on its installation, if it cannot be opened.
   explicit OpenedLibrary(const LibraryFiles &files, const std::string &folder = "");
 
-  /// A function of the library. Throws Rejected where it has none of this name.
+  /// Finds a function of the library. Throws Rejected if there is none with this name.
   template <class Function> void find(Function *&function, const char *symbol) const {
     function = (Function *)findSymbol(symbol);
     if (!function)
       refuse(symbol);
   }
-  /// Null where it has none of this name.
+  /// Null if there is no symbol with this name.
   void *findSymbol(const char *symbol) const;
 
-  /// The file that was opened.
+  /// The path of the opened file.
   const std::string &path() const { return file; }
 
 private:
@@ -68,7 +68,7 @@ private:
 
   const LibraryFiles files;
   void *handle = nullptr;
-  std::string file, problem; ///< `problem`: of a file that is there, and cannot be opened
+  std::string file, problem; ///< `problem`: the error of a file that exists but cannot be opened
 };
 
 } // namespace xlc::runtime

@@ -1,4 +1,4 @@
-// Numbers on their way from the device, in pinned memory: the host asks for them and goes on.
+// Asynchronous reads of numbers from the device into pinned memory: the host requests them and continues.
 #ifndef XLC_LIB_RUNTIME_CUDA_READINGS_H
 #define XLC_LIB_RUNTIME_CUDA_READINGS_H
 
@@ -16,7 +16,7 @@ public:
 
   void begin(unsigned slot, Address from);
   bool isOver(unsigned slot) const { return cuda::isOver(driver, events[slot]); }
-  /// Waits only where the device has not come to it.
+  /// Waits only if the device has not reached the read.
   float finish(unsigned slot);
 
 private:

@@ -1,5 +1,6 @@
-// Pinned memory through which the host's bytes go to the device: a ring of pieces. A copy begins when the queue comes to it, so a
-// piece is written again only when the copies out of it are over; where the device is not far behind, nobody waits.
+// Pinned memory through which the host's bytes are copied to the device: a ring of pieces. A copy begins when the queue
+// reaches it, so a piece is rewritten only when the copies from it have ended. If the device is not far behind, the
+// host does not wait.
 //
 //     | copied | copied | being filled | free ... |       each piece has an event, recorded when the next one is begun
 #ifndef XLC_LIB_RUNTIME_CUDA_STAGING_H
@@ -18,7 +19,7 @@ public:
   Staging(const Driver &driver, Stream stream);
   Staging(const Staging &) = delete;
 
-  /// Appends the copy of these bytes to the queue; they may change when this returns.
+  /// Appends a copy of these bytes to the queue. The bytes may change after the return.
   void write(Address to, const void *from, uint64_t bytes);
 
 private:
@@ -29,7 +30,7 @@ private:
   const Pinned pinned;
   char *const memory;
   std::array<OwnedEvent, pieces> events;
-  uint64_t piece = 0, used = 0; ///< bytes of the piece
+  uint64_t piece = 0, used = 0; ///< bytes of a piece; bytes used in the current one
 };
 
 } // namespace xlc::runtime::cuda

@@ -1,4 +1,4 @@
-// How long work takes on a GPU, between two events of a stream.
+// Measures the duration of work on a GPU, between two events of a stream.
 #ifndef XLC_LIB_RUNTIME_CUDA_STOPWATCH_H
 #define XLC_LIB_RUNTIME_CUDA_STOPWATCH_H
 
@@ -13,8 +13,8 @@ public:
   Stopwatch(const Driver &driver, Stream stream)
       : driver(driver), stream(stream), begin(makeEvent(driver, withTiming)), end(makeEvent(driver, withTiming)) {}
 
-  /// What `work` puts into the stream: the best of some rounds, each of so many times that a millisecond passes, after a first
-  /// time that is not counted otherwise. More than 0.
+  /// The duration of the requests of `work`: the minimum over several rounds, each of which repeats them for a
+  /// millisecond, after one warm-up. More than 0.
   template <class Work> Milliseconds time(Work work) const {
     constexpr int rounds = 5, most = 256;
     constexpr Milliseconds enough = 1, least = 1e-6F;
@@ -25,8 +25,8 @@ public:
     return std::max(best / (float)times, least);
   }
 
-  /// What it takes when the device has done nothing else for half of `load`, on the mean of the other half: under load large GPUs lower
-  /// their clock, for power's sake.
+  /// The duration on a device that has run nothing else for half of `load`: the mean over the other half. Under load,
+  /// large GPUs reduce their clock to limit the power.
   template <class Work> Milliseconds timeUnderLoad(Milliseconds load, Work work) const {
     constexpr Milliseconds ofRound = 20;
     constexpr int most = 1024;
@@ -60,7 +60,8 @@ private:
   const OwnedEvent begin, end;
 };
 
-/// Numbers around 1, in all types: of zeros a GPU needs less power, and is faster. Returns when they are there.
+/// Fills memory with numbers around 1, in all types: with zeros a GPU requires less power and is faster. Returns when
+/// they are written.
 void fillWithNumbers(const Driver &driver, Address begin, uint64_t bytes, Stream stream);
 
 } // namespace xlc::runtime::cuda

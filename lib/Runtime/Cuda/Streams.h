@@ -1,6 +1,6 @@
-// The streams of a rank's programs as streams of the device, which those of all purposes share. An action waits for
-// events of those that it comes after on other streams; at the end of a step all wait for all, since the plan orders
-// the actions of one step.
+// The streams of a rank's programs as streams of the device, shared by the programs of all purposes. An action waits
+// for events of its predecessors on other streams. At the end of a step all streams wait for all others, since the plan
+// orders only the actions of one step.
 #ifndef XLC_LIB_RUNTIME_CUDA_STREAMS_H
 #define XLC_LIB_RUNTIME_CUDA_STREAMS_H
 
@@ -18,7 +18,7 @@ public:
   /// `isInline`: all actions are on one stream, in the order of the program.
   Streams(const Driver &driver, const Plan &plan, uint32_t stage, bool isInline);
 
-  /// That of the action that is under way; between steps that of computations.
+  /// The stream of the current action; between steps, that of computations.
   Stream current() const { return lanes[(size_t)now]->stream.get(); }
   Staging &staging() { return lanes[(size_t)now]->staging; }
 
@@ -27,13 +27,13 @@ public:
   void beginAction(uint64_t index);
   void endAction(uint64_t index);
   void endStep() { join(), fork(); }
-  /// What is asked for next on the stream of computations comes after all that other streams have.
+  /// Later requests on the stream of computations run after all requests on the other streams.
   void join();
-  /// What is asked for next on others comes after all that this has.
+  /// Later requests on the other streams run after all requests on this one.
   void fork();
-  /// After one that has failed: no action is under way.
+  /// Call after a failed action: there is no current action.
   void abandonAction() { now = plan::Stream::compute; }
-  /// Until all is done. Throws DeviceFailure.
+  /// Waits until all requests have ended. Throws DeviceFailure.
   void finish() const;
   /// The same, whatever its status.
   void drain() const;
@@ -44,11 +44,11 @@ private:
         : stream(makeStream(driver, priority)), staging(driver, stream.get()), end(makeEvent(driver)) {}
     OwnedStream stream;
     Staging staging;
-    OwnedEvent end; ///< of its part of a step
+    OwnedEvent end; ///< the end of its part of a step
   };
-  /// A program, and events of its actions that another stream waits for, by action.
+  /// A program, and, by action, the events for which other streams wait.
   struct Actions {
-    const plan::ProgramT *program = nullptr; ///< null: the plan has none for the purpose
+    const plan::ProgramT *program = nullptr; ///< null: the plan has no program for the purpose
     std::vector<OwnedEvent> events;
   };
   void addLane(plan::Stream stream);
@@ -63,9 +63,9 @@ private:
 
   const Driver &driver;
   const bool isInline;
-  std::array<std::unique_ptr<Lane>, (size_t)plan::Stream::MAX + 1> lanes; ///< of the streams that the programs have
+  std::array<std::unique_ptr<Lane>, (size_t)plan::Stream::MAX + 1> lanes; ///< one for each stream of the programs
   std::array<Actions, purposes> ofPurpose;
-  Actions *actions = &ofPurpose.front(); ///< those of the step that is under way
+  Actions *actions = &ofPurpose.front(); ///< those of the current step
   plan::Stream now = plan::Stream::compute;
 };
 

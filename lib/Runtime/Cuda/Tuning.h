@@ -1,11 +1,11 @@
-// Which of cuBLASLt's algorithms a program's products take, where it is not the library's own first choice: timed on a GPU by
-// --tune FILE, and read back by --tuned FILE.
+// The algorithms of cuBLASLt for a program's products, if they differ from the library's first choice: timed on a GPU
+// by --tune FILE, and read by --tuned FILE.
 //
 //     {"gpu": "NVIDIA H100 80GB HBM3", "cublaslt": "12.9.1", "products": [
 //       {"product": "65536 x 768 x 3072, bf16, ...", "algorithm": "0100...", "milliseconds": 1.1, "first": 1.2}, ...]}
 //
-// An algorithm is the library's own record of it, which is valid for its version and the product it was chosen for. Where
-// the library does not offer it again, it is asked whether that runs.
+// An algorithm is stored as the library's own record, which is valid for its version and the product for which it was
+// chosen. If the library does not propose it again, it is queried whether the algorithm runs.
 #ifndef XLC_LIB_RUNTIME_CUDA_TUNING_H
 #define XLC_LIB_RUNTIME_CUDA_TUNING_H
 
@@ -17,36 +17,36 @@
 namespace xlc::runtime::cuda {
 
 struct TunedProduct {
-  std::string algorithm;     ///< its record, in hexadecimal digits
-  Milliseconds taken, first; ///< of it, and of the library's first choice
+  std::string algorithm;     ///< the library's record, in hexadecimal digits
+  Milliseconds taken, first; ///< times of the algorithm and of the library's first choice
 };
 
 class Tuning {
 public:
   Tuning(std::string gpu, std::string library) : gpu(std::move(gpu)), library(std::move(library)) {}
-  /// Of what is in a file. Throws Rejected, naming the file and what is wrong with it.
+  /// Parses the contents of a file. Throws Rejected with the name of the file and the error.
   static Tuning read(const std::string &name, const std::string &text);
-  /// The text of a file.
+  /// The contents of a file.
   std::string write() const;
 
-  /// Throws Rejected where the figures are of another GPU or version of the library.
+  /// Throws Rejected if the figures belong to another GPU or version of the library.
   void check(const std::string &gpu, const std::string &library) const;
-  /// Has the product take its algorithm. Throws Rejected where there is none, or the library does not offer it.
+  /// Selects the algorithm of the product. Throws Rejected if there is none, or the library does not support it.
   void apply(const std::string &call, Product &product) const;
 
-  std::string gpu, library;                     ///< which were timed: the driver's name, and cuBLASLt's version
+  std::string gpu, library; ///< the timed hardware and library: the driver's name of the GPU, and cuBLASLt's version
   std::map<std::string, TunedProduct> products; ///< by description
 
 private:
   [[noreturn]] void reject(const std::string &why) const;
-  std::string name; ///< of the file that it was read from
+  std::string name; ///< of the file from which it was read
 };
 
-/// Bytes that all operands and the scratch of a product need, side by side.
+/// The bytes of all operands and the scratch of a product, placed side by side.
 uint64_t bytesToTime(const Product &product);
 
-/// Runs each of its algorithms in memory of so many bytes, at a multiple of 256, and has it take the fastest: another than the
-/// first where that takes 1 % less. One that is refused when it is run is left out.
+/// Runs each algorithm of the product in memory of bytesToTime bytes, at a multiple of 256, and selects the fastest. An
+/// algorithm other than the first must be 1 % faster. Algorithms that fail when they run are omitted.
 TunedProduct tune(Product &product, char *memory, const Stopwatch &watch, Stream stream);
 
 } // namespace xlc::runtime::cuda

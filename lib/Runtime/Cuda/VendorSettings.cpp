@@ -1,4 +1,4 @@
-// See VendorSettings.h. What the user says comes first, but where the plan leaves no choice.
+// See VendorSettings.h. Settings of the user take precedence, unless the plan leaves no choice.
 #include "VendorSettings.h"
 
 #include <fmt/format.h>
