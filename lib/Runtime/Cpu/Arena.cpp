@@ -1,5 +1,5 @@
-// See Arena.h. Addresses are reserved without memory behind them, so that the mapping itself can begin at a huge
-// page and is exactly as long as the plan says.
+// See Arena.h. Addresses are first reserved without memory, so that the mapping begins at a huge page and has exactly
+// the size in the plan.
 #include "Arena.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The memory of one rank: one allocation, counted where it is made, touched once.
+// The memory of one rank: one allocation, which is counted at its creation and touched once.
 #ifndef XLC_LIB_RUNTIME_CPU_ARENA_H
 #define XLC_LIB_RUNTIME_CPU_ARENA_H
 
@@ -8,15 +8,15 @@ namespace xlc::runtime {
 
 class Arena {
 public:
-  /// Maps `bytes` readable and writable bytes at a multiple of `alignment`, huge pages where the system gives them,
-  /// and adds what was mapped to `counted`. Throws std::bad_alloc.
+  /// Maps `bytes` readable and writable bytes at a multiple of `alignment`, with huge pages if the system provides
+  /// them, and adds the mapped size to `counted`. Throws std::bad_alloc.
   Arena(uint64_t bytes, uint64_t alignment, uint64_t &counted);
-  /// The same in a file that other processes map, where that is mapped already; it stays so.
+  /// The same in a file that other processes map, at a place that is already mapped and remains so.
   Arena(const SharedPlace &place, uint64_t bytes, uint64_t &counted);
   ~Arena();
   Arena(const Arena &) = delete;
 
-  /// Writes `value` to every byte, which also brings every page in.
+  /// Writes `value` to every byte, which also makes every page resident.
   void fill(unsigned char value);
 
   char *data() const { return begin; }

@@ -7,12 +7,12 @@
 //         S = Q K^T; running softmax; O += P V                       P from S, lse; dV += P^T dO; dS;
 //                                                                    dK += dS^T Q; dQ += dS K
 //
-// Where probabilities are dropped, P is masked before it is multiplied with V or dO, and dO V^T before dS is made of
-// it; P in dS, and the sums of rows, are of all.
+// If probabilities are dropped, P is masked before it is multiplied by V or dO, and dO V^T before dS is computed from
+// it. P in dS, and the sums of rows, use all probabilities.
 //
-// Operands of sixteen bits become floats as they are packed, or a tile at a time, but for Q K^T and dO V^T where the
-// processor multiplies bf16 (AttentionProducts.h). Sums that go on over tiles are floats aside (with floats they are
-// the results themselves), and are rounded once.
+// Operands of sixteen bits are converted to floats when they are packed, or a tile at a time. The exceptions are Q K^T
+// and dO V^T if the processor multiplies bf16 (AttentionProducts.h). Sums over several tiles are kept as separate
+// floats (with float results, in the results themselves) and are rounded once.
 #include "Attention.h"
 
 #include "AttentionDropout.h"

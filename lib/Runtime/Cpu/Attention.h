@@ -1,8 +1,8 @@
 // softmax(scale Q K^T, masked) V and its gradients, without the score matrix.
 //
-// Forward walks blocks of keys with a running maximum and sum per row (Dao, FlashAttention-2, 2023); backward
-// computes the probabilities again from the log-sum-exp. Work is cut in items that write disjoint memory, so
-// any thread may take any item and the bits stay the same.
+// Forward iterates over blocks of keys with a running maximum and sum per row (Dao, FlashAttention-2, 2023); backward
+// recomputes the probabilities from the log-sum-exp. The work is divided into items that write disjoint memory, so any
+// thread may run any item with the same bits.
 #ifndef XLC_LIB_RUNTIME_CPU_ATTENTION_H
 #define XLC_LIB_RUNTIME_CPU_ATTENTION_H
 
@@ -12,7 +12,7 @@
 namespace xlc::runtime {
 
 /// Operands of the shape's type; `lse` is dense [batch, heads, queries]. Those from `dout` to `dv` are for backward;
-/// `bias` is bytes or floats, by the shape's kind; `draws`, dense [batch, heads], are there where the shape drops.
+/// `bias` is bytes or floats, by the shape's kind; `draws`, dense [batch, heads], exist if the shape has dropout.
 struct AttentionOperands {
   const void *q, *k, *v;
   void *out;
@@ -23,13 +23,13 @@ struct AttentionOperands {
   const HeadDraws *draws = nullptr;
 };
 
-/// Independent items of the call; each writes its own part of the results.
+/// The number of independent items of the call; each writes its own part of the results.
 int64_t attentionItems(const AttentionShape &shape);
 
-/// Bytes of scratch one thread needs, a multiple of 64.
+/// The bytes of scratch for one thread, a multiple of 64.
 int64_t attentionScratch(const AttentionShape &shape);
 
-/// Does one item with scratch of `attentionScratch` bytes.
+/// Runs one item with scratch of `attentionScratch` bytes.
 void runAttention(const AttentionShape &shape, const AttentionOperands &operands, int64_t item, char *scratch);
 
 } // namespace xlc::runtime

@@ -1,4 +1,4 @@
-// What a Dropout makes of the probabilities of a query, a block of keys at a time.
+// Applies dropout to the probabilities of a query, a block of keys at a time.
 #ifndef XLC_LIB_RUNTIME_CPU_ATTENTIONDROPOUT_H
 #define XLC_LIB_RUNTIME_CPU_ATTENTIONDROPOUT_H
 
@@ -8,11 +8,11 @@
 
 namespace xlc::runtime {
 
-/// Keys are worked on so many at a time.
+/// The number of keys in a block.
 constexpr int64_t keyBlock = 128;
 
-/// Multiplies elements of query `i` and the keys [j, j + count) of a block: by 1 / (1 - ratio), or by 0 what a Dropout
-/// drops. Does nothing where none does.
+/// Multiplies elements of query `i` and the keys [j, j + count) of a block by 1 / (1 - ratio), or by 0 if they are
+/// dropped. Does nothing without dropout.
 class Dropping {
 public:
   Dropping(const AttentionShape &s, const HeadDraws *draws, int64_t i, int64_t j, int64_t count) : count(count) {

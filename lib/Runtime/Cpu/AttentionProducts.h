@@ -1,7 +1,7 @@
-// The products of attention, of operands of any type; and its rows as floats, in their place or aside.
+// The products of attention, for operands of any type; and its rows as floats, in place or in separate memory.
 //
-// Q K^T and dout V^T multiply what lies in memory: in bf16 they are products of bf16, where the processor has such. The
-// left operand of all others, probabilities and gradients of scores, is floats, and is never rounded.
+// Q K^T and dout V^T multiply elements as stored: in bf16 they are products of bf16, if the processor supports them.
+// The left operand of all other products (probabilities and gradients of scores) is floats, and is never rounded.
 #ifndef XLC_LIB_RUNTIME_CPU_ATTENTIONPRODUCTS_H
 #define XLC_LIB_RUNTIME_CPU_ATTENTIONPRODUCTS_H
 
@@ -13,7 +13,7 @@
 
 namespace xlc::runtime {
 
-/// A sum of so many terms, as exact as the size of the whole product allows; all items sum alike.
+/// The depth of a sum of `terms` terms, with the accuracy for the size of the whole product; equal for all items.
 inline Depth depthOf(const AttentionShape &s, int64_t terms) {
   return {terms, std::min(shortChunk, chunkFor(s.batch * s.heads * s.queries * s.keys * std::max(s.d, s.e)))};
 }
@@ -24,7 +24,7 @@ template <class F> struct Rows {
   int64_t stride;
 };
 
-/// Rows of `width` elements as floats: themselves, or converted into `aside`.
+/// Rows of `width` elements as floats: in place, or converted into `aside`.
 template <class T>
 Rows<const float> widenRows(const T *from, int64_t stride, int64_t rows, int64_t width, float *aside) {
   if constexpr (std::is_same_v<T, float>)
@@ -36,7 +36,7 @@ Rows<const float> widenRows(const T *from, int64_t stride, int64_t rows, int64_t
   }
 }
 
-/// Where the sums of results are made: in their place, or aside.
+/// The memory for the sums of results: in place, or `aside`.
 template <class T> Rows<float> sumRows(T *to, int64_t stride, int64_t width, float *aside) {
   if constexpr (std::is_same_v<T, float>)
     return {to, stride};
@@ -47,19 +47,19 @@ inline void clearRows(Rows<float> sums, int64_t rows, int64_t width) {
   for (int64_t i = 0; i < rows; ++i)
     std::fill_n(sums.data + i * sums.stride, width, 0.0f);
 }
-/// Rounds sums that were made aside.
+/// Rounds sums that were computed in separate memory.
 template <class T> void finishRows(Rows<float> sums, int64_t rows, int64_t width, T *to, int64_t stride) {
   if constexpr (!std::is_same_v<T, float>)
     for (int64_t i = 0; i < rows; ++i)
       narrowRow(sums.data + i * sums.stride, to + i * stride, width);
 }
 
-/// Whether Q K^T and dout V^T are products of bf16. Those of small models are not: they are summed in double.
+/// Whether Q K^T and dout V^T are products of bf16. In small models they are not: these are summed in double.
 template <class T> bool usesPairs(const AttentionShape &s) {
   return std::is_same_v<T, Bf16> && multipliesBf16() && depthOf(s, s.d).chunk != wideSum;
 }
 
-/// Packs `count` rows of K or V as the columns that rows of q or dout are multiplied with.
+/// Packs `count` rows of K or V as the columns by which rows of q or dout are multiplied.
 template <class T>
 void packColumns(const AttentionShape &s, const T *rows, int64_t stride, int64_t width, int64_t count, float *panels) {
   if constexpr (std::is_same_v<T, Bf16>)

@@ -6,10 +6,10 @@
 
 namespace xlc::runtime {
 
-/// Rows are worked on so many elements at a time.
+/// The number of elements of a row that are processed at a time.
 constexpr int64_t rowLanes = 16;
 
-/// A score of this or less is that of a key which the query does not see: -inf, or a lowest float that was added.
+/// A score of at most this value belongs to a masked key: -inf, or a lowest float that was added.
 constexpr float forbiddenScore = -1e30f;
 
 /// scores = scale * scores + bias, n elements; respectively -inf where `allow` is zero.
@@ -17,8 +17,8 @@ void addBiasRow(float *scores, int64_t n, float scale, const float *bias);
 void allowRow(float *scores, int64_t n, float scale, const uint8_t *allow);
 
 /// Running softmax of one row: scores[0, valid) become e^(scale * score - maximum), [valid, padded) zero, where
-/// `maximum` is the greatest scaled score so far; `sum` is brought up to date. Returns the factor for what was summed
-/// before. `padded` is a multiple of rowLanes. Where everything so far is -inf, the row becomes zero.
+/// `maximum` is the greatest scaled score so far; `sum` is updated. Returns the factor for earlier sums. `padded` is a
+/// multiple of rowLanes. If all scores so far are -inf, the row becomes zero.
 float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum);
 
 /// scores[0, valid) become the probabilities e^(scale * score - lse); [valid, padded) zero.
@@ -30,9 +30,9 @@ void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded
 /// The mean of n values under weights that need not sum to one; n is a multiple of rowLanes.
 double meanRow(const float *weights, const float *values, int64_t n);
 
-/// The factors of n probabilities of which a Dropout keeps some: `scale` where the random word of element `first` + i
-/// of the subsequence is at least `firstKept`, else 0. `factors` has room for keptRoom(n) floats; returns where they
-/// begin in it.
+/// The factors of n probabilities under dropout: `scale` if the random word of element `first` + i of the subsequence
+/// is at least `firstKept`, else 0. `factors` has room for keptRoom(n) floats; returns the address of the first factor
+/// in it.
 struct KeptWords {
   uint64_t key, subsequence;
   uint32_t firstKept;

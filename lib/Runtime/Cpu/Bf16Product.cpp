@@ -1,4 +1,4 @@
-// See Bf16Product.h. A register tile is 14 rows x 32 columns, as in Product.h; rows of A are read as they stand.
+// See Bf16Product.h. A register tile is 14 rows x 32 columns, as in Product.h; rows of A are read in place.
 #include "Bf16Product.h"
 
 #include "Vector.h"

@@ -1,8 +1,8 @@
-// Products of bf16 with the instruction that processors have for them: see multipliesBf16 (Vector.h).
+// Products of bf16 with the processor's instruction for them: see multipliesBf16 (Vector.h).
 //
 // `vdpbf16ps` adds two terms at a time to each of 16 floats, twice as many as an FMA. A product of two such numbers is
-// exact as a float, so sums differ from those of Product.h as their order does; but the instruction takes subnormal
-// numbers, of operands and of sums, for zero.
+// exact as a float, so sums differ from those of Product.h only in their order. However, the instruction treats
+// subnormal numbers, in operands and in sums, as zero.
 #ifndef XLC_LIB_RUNTIME_CPU_BF16PRODUCT_H
 #define XLC_LIB_RUNTIME_CPU_BF16PRODUCT_H
 

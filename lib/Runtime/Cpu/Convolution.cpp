@@ -1,13 +1,13 @@
 // See Convolution.h. The windows of a tile of outputs are written side by side, as a matrix [channel x window position,
-// output], and meet the weights in one product (Chellapilla et al., 2006); a tile at a time, so that the matrix stays
-// in the cache and never exists as a whole.
+// output], and multiplied by the weights in one product (Chellapilla et al., 2006). This is done a tile at a time, so
+// that the matrix stays in the cache and never exists as a whole.
 //
 //   forward           y[f, tile]       = w[f, rows] windows[rows, tile]           an item: image, group, tile
 //   transpose         windows[rows, tile] = w[f, rows]^T y[f, tile], added to x   an item: image, group, channels
 //   weight backward   w[f, rows]      += y[f, tile] windows[rows, tile]^T         an item: group, channels
 //
-// Where a window is one element the matrix is x itself. Where a group has one feature (depthwise convolutions, sums
-// over windows) there is nothing to multiply with: elements are taken where they lie.
+// If a window is one element, the matrix is x itself. If a group has one feature (depthwise convolutions, sums over
+// windows), there is no product: elements are read in place.
 #include "Convolution.h"
 
 #include "Product.h"

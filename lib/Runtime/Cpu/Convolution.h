@@ -6,14 +6,14 @@
 
 namespace xlc::runtime {
 
-/// Operands of a convolution; the one that its kind computes is written.
+/// Operands of a convolution; the one that its kind computes is the result.
 struct ConvolutionOperands {
   float *x, *w, *y;
 };
 
-/// Independent pieces of the result, which threads take in any order: the bits do not depend on it.
+/// The number of independent pieces of the result. Threads may compute them in any order: the bits do not depend on it.
 int64_t convolutionItems(const ConvolutionShape &shape);
-/// Bytes of scratch that one thread needs, a multiple of 64.
+/// The bytes of scratch for one thread, a multiple of 64.
 int64_t convolutionScratch(const ConvolutionShape &shape);
 /// Computes item `item`, or adds it to the result.
 void runConvolution(const ConvolutionShape &shape, const ConvolutionOperands &operands, int64_t item, bool add,

@@ -1,4 +1,4 @@
-// See CpuDevice.h. What is moved is shared by the threads of the rank, in ranges that begin on cache lines.
+// See CpuDevice.h. The threads of the rank divide a move into ranges that begin on cache lines.
 #include "CpuDevice.h"
 
 #include "ElementOperations.h"

@@ -8,7 +8,7 @@
 
 namespace xlc::runtime {
 
-/// Moves bytes on the thread that asks.
+/// Moves bytes on the calling thread.
 class SerialMover final : public Mover {
 public:
   void copy(const Copy &copy) override;

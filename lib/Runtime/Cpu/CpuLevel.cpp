@@ -1,4 +1,4 @@
-// See CpuLevel.h. A row per feature of a level; the compiler's builtin wants each name as a literal.
+// See CpuLevel.h. A row per feature of a level; the compiler's builtin requires each name as a literal.
 #include "xlc/Runtime/CpuLevel.h"
 
 #include "OneDnn.h"

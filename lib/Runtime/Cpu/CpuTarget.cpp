@@ -1,5 +1,5 @@
-// Programs for CPUs: their level must be that of the machine or below, and their ranks reach each other's memory (threads, or
-// processes of one host) or send each other messages.
+// Programs for CPUs: their level must be at most that of the machine. Their ranks access each other's memory (threads,
+// or processes of one host) or exchange messages.
 #include "CpuDevice.h"
 #include "Fabric/MessageFabric.h"
 #include "Fabric/SharedFabric.h"

@@ -18,13 +18,14 @@
 
 namespace xlc::runtime {
 
-/// The plan's kernels, ready to run on one rank. Nothing is allocated once calls are prepared but oneDNN's small change.
+/// The plan's kernels, prepared to run on one rank. After calls are prepared, nothing is allocated except small objects
+/// of oneDNN.
 class Kernels {
 public:
   Kernels(const Plan &plan, const XlcKernel *codes, ThreadPool &pool)
       : plan(plan), codes(codes), pool(pool), prepared(plan.kernels.size()) {}
 
-  /// Throws Rejected where the plan holds less workspace than a call needs on this machine.
+  /// Throws Rejected if the plan has less workspace than a call requires on this machine.
   void prepare(const plan::CallT &call);
 
   void run(const plan::CallT &call, const CallOperands &operands);
@@ -49,7 +50,7 @@ private:
   const Plan &plan;
   const XlcKernel *codes;
   ThreadPool &pool;
-  std::vector<Prepared> prepared; ///< as plan.kernels
+  std::vector<Prepared> prepared; ///< indexed as plan.kernels
 };
 
 } // namespace xlc::runtime

@@ -1,8 +1,8 @@
-// See LibraryProduct.h. Only oneDNN's "brg" kernels are taken: they need dense operands and use the caller's scratch;
+// See LibraryProduct.h. Only oneDNN's "brg" kernels are used: they require dense operands and use the caller's scratch;
 // "gemm" allocates its packing buffers in each call, and "ref" is slow. Deep products run faster in Product.h, which
-// blocks k: from k > 2560 where oneDNN reads B as it stands, from 4096 where it packs it. Products of bf16 are all
-// oneDNN's where the CPU multiplies such numbers (its kernels have names that begin with "brg" nowhere else): it packs
-// operands that it cannot take as they lie, and blocks k. These instructions take subnormal numbers for zero.
+// blocks k: from k > 2560 if oneDNN reads B in place, from 4096 if it packs B. Products of bf16 all use oneDNN if the
+// CPU multiplies such numbers (only then do its kernels have names that begin with "brg"): it packs operands that it
+// cannot use in place, and blocks k. These instructions treat subnormal numbers as zero.
 #include "LibraryProduct.h"
 
 #include "OneDnn.h"

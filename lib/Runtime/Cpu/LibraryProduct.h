@@ -8,11 +8,12 @@
 
 namespace xlc::runtime {
 
-/// How the right operand lies: by the shape's strides, or in the blocks of `packBlocks`.
+/// The layout of the right operand: by the shape's strides, or in the blocks of `packBlocks`.
 enum class RightOperand { Strided, Blocked };
 
 struct LibraryProduct {
-  /// None where oneDNN has no kernel for the shape and types that works without allocating, or ours is faster.
+  /// Returns null if oneDNN has no kernel for the shape and types that works without allocating, or if xlc's own is
+  /// faster.
   static std::unique_ptr<LibraryProduct> tryMake(const ProductShape &shape, RightOperand right, bool bias, bool add,
                                                  bool run);
   ~LibraryProduct();

@@ -1,4 +1,4 @@
-// See MaxPool.h. A thread owns planes. Forward and backward look for the same element.
+// See MaxPool.h. A thread owns planes. Forward and backward select the same element.
 #include "MaxPool.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// The largest element of each window, and its gradient: dy goes where the first of the largest elements stands.
+// The largest element of each window, and its gradient: dy is added at the first of the largest elements.
 #ifndef XLC_LIB_RUNTIME_CPU_MAXPOOL_H
 #define XLC_LIB_RUNTIME_CPU_MAXPOOL_H
 

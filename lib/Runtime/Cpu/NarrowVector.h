@@ -95,11 +95,11 @@ template <class T> XLC_INLINE void narrow(const float *from, T *to, int64_t n) {
     to[i] = T(from[i]);
 }
 
-/// The same, from functions of no instruction set of their own. For Bf16 and Half.
+/// The same, in functions that do not name an instruction set. For Bf16 and Half.
 template <class T> void widenRow(const T *from, float *to, int64_t n);
 template <class T> void narrowRow(const float *from, T *to, int64_t n);
 
-/// Calls `run` with a std::type_identity of what such elements are in memory.
+/// Calls `run` with a std::type_identity of the C++ type of such elements.
 template <class Run> void withType(FloatType type, Run &&run) {
   switch (type) {
   case FloatType::F32:

@@ -1,6 +1,6 @@
-// See OneDnn.h. The C functions that <dnnl.hpp> calls, and two of OpenMP's that come with them, are defined here, each as
-// a jump to where the library has it. <dnnl.hpp> is not included: it declares them with their parameters, which a jump
-// leaves where they are.
+// See OneDnn.h. The C functions that <dnnl.hpp> calls, and two of OpenMP that come with them, are defined here, each as
+// a jump to the function in the library. <dnnl.hpp> is not included: it declares them with their parameters, which a
+// jump passes unchanged.
 #include "OneDnn.h"
 
 #include "Failure.h"

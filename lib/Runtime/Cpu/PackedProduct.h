@@ -1,9 +1,9 @@
-// A large product of bf16 whose right operand is packed before, in one or several pieces.
+// A large product of bf16 whose right operand is packed in advance, in one or several pieces.
 //
-// oneDNN packs what it cannot multiply as it lies: in each call, and so once for each thread, and again for blocks of
-// rows. Threads that share a right operand therefore pack it together and then each multiply their own rows. A deep
-// operand, as the one of a vocabulary's gradient, is packed some terms at a time, so that it stays in the cache and
-// takes little workspace:
+// oneDNN packs operands that it cannot multiply in place: in each call, and so once for each thread, and again for
+// blocks of rows. Threads that share a right operand therefore pack it together and then each multiply their own rows.
+// A deep operand, such as that of a vocabulary's gradient, is packed some terms at a time, so that it stays in the
+// cache and requires little workspace:
 //
 //            piece 0    piece 1             rows of a that do not lie as oneDNN takes them, since they are stored by
 //   c  =  a [       ]  [       ]  b piece 0     columns, or are cut in pieces, are brought together in L2 first
@@ -15,19 +15,19 @@
 
 namespace xlc::runtime {
 
-/// How many terms of the right operand are packed at a time; 0 where it is not to be packed.
+/// The number of terms of the right operand that are packed at a time; 0 if it must not be packed.
 int64_t packedTerms(const ProductShape &shape, bool bias);
 
 class PackedProduct {
 public:
-  /// None where oneDNN has no kernel for it.
+  /// Returns null if oneDNN has no kernel for it.
   static std::unique_ptr<PackedProduct> tryMake(const ProductShape &shape, int64_t terms, bool bias, bool add,
                                                 bool run);
 
   int64_t scratch() const;
 
-  /// Does what one piece contributes, of which `packBlocks` has written the blocks; pieces in their order. The first one
-  /// writes c, or adds to it; c of sixteen bits is there after the last.
+  /// Computes the contribution of one piece, whose blocks `packBlocks` has written; pieces must run in order. The first
+  /// one writes c, or adds to it; a sixteen-bit c is complete after the last.
   void run(int64_t piece, const void *a, const void *blocks, const void *bias, void *c, char *scratch) const;
 
 private:
@@ -44,7 +44,7 @@ private:
   ProductShape shape;
   int64_t terms, rows;
   int64_t gatheredBytes = 0, asideBytes = 0; ///< of scratch, where rows of a are brought together, and c is summed
-  std::vector<Products> products;            ///< of the first piece, of those between, of the last
+  std::vector<Products> products;            ///< for the first piece, those between, and the last
 };
 
 } // namespace xlc::runtime

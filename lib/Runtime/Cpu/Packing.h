@@ -1,5 +1,5 @@
-// Blocks of a matrix of any strides and float type, packed as the floats that the tiles of Product.h run down; and
-// operands of bf16 as oneDNN's kernels take them without a copy.
+// Packs blocks of a matrix of any strides and float type as the floats that the tiles of Product.h read; and operands
+// of bf16 in the layout that oneDNN's kernels use without a copy.
 #ifndef XLC_LIB_RUNTIME_CPU_PACKING_H
 #define XLC_LIB_RUNTIME_CPU_PACKING_H
 
@@ -9,12 +9,12 @@
 
 namespace xlc::runtime {
 
-/// Columns of a packed panel of B.
+/// The number of columns of a packed panel of B.
 constexpr int64_t panelWidth = 32;
-/// Terms that go through the cache together: the longest chunk.
+/// The number of terms that are in the cache together: the longest chunk.
 constexpr int64_t depthBlock = 256;
 
-/// Floats that `packPanels` writes for b[k, n].
+/// The number of floats that `packPanels` writes for b[k, n].
 constexpr int64_t panelFloats(int64_t k, int64_t n) { return k * ((n + panelWidth - 1) / panelWidth) * panelWidth; }
 
 /// Packs b[k, n] (strides in elements) in panels of 32 columns, the last one filled with zeros. T: float, Bf16 or Half.
@@ -24,8 +24,8 @@ template <class T> void packPanels(const T *b, int64_t bK, int64_t bN, int64_t k
 /// the place of each float are two terms of a column, an odd last one beside a zero. Only where `multipliesBf16`.
 void packPairs(const Bf16 *b, int64_t bN, int64_t k, int64_t n, float *panels);
 
-/// oneDNN's right operands of bf16 are blocks of so many terms x columns (its format BA16a64b2a), the blocks of the same
-/// columns one after the other; a block is pairs of terms as above.
+/// The terms and columns of a block: oneDNN's right operands of bf16 are such blocks (its format BA16a64b2a), the
+/// blocks of the same columns one after the other. A block is pairs of terms as above.
 constexpr int64_t blockTerms = 32, blockColumns = 64;
 
 /// Elements that `packBlocks` writes for blocks of columns of b[k, n], all of them.

@@ -1,11 +1,11 @@
 // Matrix products of any strides, on one thread, without allocating.
 //
-// oneDNN's fast path wants dense operands; its other path allocates megabytes in every call. Slices of the output
-// that our threads take, and the tiles of attention, are strided: those products are done here. The idea is the usual
-// one (Goto and van de Geijn, 2008): pack B in panels of 32 columns, A in panels of rows, and keep a tile of C in
+// oneDNN's fast path requires dense operands; its other path allocates megabytes in every call. Slices of the output of
+// one thread, and the tiles of attention, are strided: those products are computed here. The method is the usual one
+// (Goto and van de Geijn, 2008): pack B in panels of 32 columns, A in panels of rows, and keep a tile of C in
 // registers. The order of additions of an element of C depends on K only: chunks of terms are summed, then their sums,
-// which rounds half as much as one long sum where chunks are short. Operands of sixteen bits become floats as they are
-// packed; a result of sixteen bits is summed aside and rounded once.
+// which rounds half as much as one long sum if chunks are short. Operands of sixteen bits are converted to floats when
+// they are packed; a result of sixteen bits is summed in separate memory and rounded once.
 #ifndef XLC_LIB_RUNTIME_CPU_PRODUCT_H
 #define XLC_LIB_RUNTIME_CPU_PRODUCT_H
 
@@ -15,18 +15,18 @@
 
 namespace xlc::runtime {
 
-/// Terms of a chunk where accuracy comes before the last percent of speed.
+/// The number of terms of a chunk if accuracy has priority over the last percent of speed.
 constexpr int64_t shortChunk = 16;
-/// In the place of a chunk: all terms are summed in double, at half the speed.
+/// Replaces the size of a chunk: all terms are summed in double, at half the speed.
 constexpr int64_t wideSum = 0;
 
-/// How a product of so many multiplications is summed. Adam amplifies what rounding does to gradients near zero, so
-/// small models, whose products take no time, get the sums that their results can hold.
+/// The chunk of a product with this number of multiplications. Adam amplifies the effect of rounding on gradients near
+/// zero, so small models, whose products take no time, use sums as accurate as their results can represent.
 constexpr int64_t chunkFor(int64_t multiplications) {
   return multiplications <= 1 << 21 ? wideSum : multiplications <= 1 << 24 ? shortChunk : depthBlock;
 }
 
-/// How many terms a sum has, and how many are summed before they are added to the result.
+/// The number of terms of a sum, and the number that are summed before they are added to the result.
 struct Depth {
   int64_t size, chunk;
   Depth(int64_t size, int64_t chunk = shortChunk) : size(size), chunk(chunk) {}
@@ -54,7 +54,7 @@ constexpr ProductShape transposed(const ProductShape &s) {
   return {s.n, s.m, s.k, s.bN, s.bK, s.aK, s.aM, s.cN, s.cM, s.chunk, s.operands, s.result};
 }
 
-/// Bytes of scratch `multiply` needs for this shape.
+/// The bytes of scratch of `multiply` for this shape.
 int64_t productWorkspace(const ProductShape &shape);
 
 /// c = a b (+ c where `add`, of f32 only), with scratch of `productWorkspace` bytes, 64-byte aligned.

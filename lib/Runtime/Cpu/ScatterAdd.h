@@ -17,9 +17,9 @@ struct ScatterAddShape {
   FloatType result = FloatType::F32; ///< of y; another than F32 only where elements have no index of their own
 };
 
-/// Does rows [begin, end) of the outer * rows of y: clears them unless `add`, then adds the updates that fall there. Sixteen
-/// bits are summed as floats and rounded once; nothing can be added to them.
-/// Throws std::out_of_range for an index outside [0, rows).
+/// Computes rows [begin, end) of the outer * rows of y: clears them unless `add`, then adds their updates. Results of
+/// sixteen bits are summed as floats and rounded once; they cannot be accumulated. Throws std::out_of_range for an
+/// index outside [0, rows).
 void scatterAdd(const ScatterAddShape &shape, const void *indices, const float *updates, void *y, bool add,
                 int64_t begin, int64_t end);
 

@@ -1,5 +1,5 @@
-// y = base, but for what updates make of y[outer, indices[i], :], in ascending i for every element, whatever the number of
-// threads.
+// y = base, except for y[outer, indices[i], :], which updates change in ascending i for every element, whatever the
+// number of threads.
 #ifndef XLC_LIB_RUNTIME_CPU_SCATTERINTO_H
 #define XLC_LIB_RUNTIME_CPU_SCATTERINTO_H
 
@@ -9,8 +9,8 @@
 
 namespace xlc::runtime {
 
-/// base and y: [outer, rows, width], updates: [outer, indices, width]. Indices: [distinct, indices], or [distinct, indices,
-/// width] where every element has its own (`perElement`); outer o reads list o % distinct.
+/// base and y: [outer, rows, width], updates: [outer, indices, width]. Indices: [distinct, indices], or [distinct,
+/// indices, width] where every element has its own (`perElement`); outer o reads list o % distinct.
 struct ScatterIntoShape {
   enum class Element { F32, I32, I64 };
 
@@ -21,7 +21,7 @@ struct ScatterIntoShape {
   Element element = Element::F32;
 };
 
-/// Does rows [begin, end) of the outer * rows of y. Throws std::out_of_range for an index outside [0, rows).
+/// Computes rows [begin, end) of the outer * rows of y. Throws std::out_of_range for an index outside [0, rows).
 void scatterInto(const ScatterIntoShape &shape, const void *base, const void *indices, const void *updates, void *y,
                  int64_t begin, int64_t end);
 

@@ -1,4 +1,4 @@
-// See ThreadPool.h. A task is published by raising its number; the last thread that finishes brings `pending` to zero.
+// See ThreadPool.h. A task is published by incrementing its number; the last thread to finish brings `pending` to zero.
 #include "ThreadPool.h"
 
 #include <utility>

@@ -18,7 +18,7 @@ public:
 
   int size() const { return threads; }
 
-  /// Calls work(part) for parts 0 ... parts - 1, part i on thread i; parts <= size(). Rethrows what a part throws.
+  /// Calls work(part) for parts 0 ... parts - 1, part i on thread i; parts <= size(). Rethrows the exception of a part.
   template <class Work> void run(int parts, Work &&work) {
     runErased(parts, [](void *context, int part) { (*static_cast<Work *>(context))(part); }, (void *)&work);
   }

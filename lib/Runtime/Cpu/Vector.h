@@ -28,11 +28,12 @@ template <int N> struct Vector {
 
 enum class Isa { Baseline, Avx2, Avx512 };
 
-/// What library calls use: what the CPU at hand can do, unless limitLibraries was called (CpuLevel.h).
+/// The instruction set of library calls: that of this CPU, unless limitLibraries was called (CpuLevel.h).
 Isa findIsa();
-/// Whether they use AVX-512 BF16 too, by the same rule.
+/// Whether they also use AVX-512 BF16, by the same rule.
 bool multipliesBf16();
-/// The part of limitLibraries that is our own: it may be called again, where oneDNN's holds for the process.
+/// The part of limitLibraries for xlc's own code: it may be called again, whereas that of oneDNN is fixed for the
+/// process.
 void limitOwnLibrary(CpuLevel level);
 
 /// e^x for x <= 88; 0 below -87. Relative error under 2e-7. Cephes' reduction: x = n ln 2 + r, |r| <= ln 2 / 2.

@@ -1,7 +1,7 @@
-// Walks the windows of convolutions and pools.
+// Iterates over the windows of convolutions and pools.
 //
-// For one place in the window (k0, k1, k2) the outputs [begin, end) are cut into runs: neighbouring outputs along the
-// last dimension, which meet elements of the input a fixed step apart, or none.
+// For one position in the window (k0, k1, k2) the outputs [begin, end) are cut into runs: neighbouring outputs along
+// the last dimension, which read elements of the input at a fixed step, or none.
 //
 //     outputs   [ - - | o o o o o | - ][ - - | o o o o o | - ] ...      - : the window hangs over the edge
 #ifndef XLC_LIB_RUNTIME_CPU_WINDOWS_H
@@ -14,7 +14,7 @@
 
 namespace xlc::runtime {
 
-/// Outputs [begin, end) that window position `k` leads into the input.
+/// The outputs [begin, end) for which window position `k` is inside the input.
 inline std::array<int64_t, 2> findInside(const WindowDim &dim, int64_t k) {
   int64_t shift = k * dim.dilation - dim.pad; // i = o * stride + shift
   int64_t begin = shift >= 0 ? 0 : (-shift + dim.stride - 1) / dim.stride;
@@ -23,8 +23,8 @@ inline std::array<int64_t, 2> findInside(const WindowDim &dim, int64_t k) {
   return {begin, std::max(begin, std::min(end, dim.out))};
 }
 
-/// visit(output, input, count): `count` outputs from `output` meet the elements from `input` of a plane, dims[2].stride
-/// apart; input < 0: they meet none. `k` is a window position in row-major order.
+/// Calls visit(output, input, count): `count` outputs from `output` read the elements from `input` of a plane,
+/// dims[2].stride apart; input < 0: they read none. `k` is a window position in row-major order.
 template <class Visit> void forEachRun(const Windows &w, int64_t k, int64_t begin, int64_t end, Visit visit) {
   const auto &[d0, d1, d2] = w.dims;
   int64_t k2 = k % d2.size, k1 = k / d2.size % d1.size, k0 = k / d2.size / d1.size;
@@ -46,7 +46,7 @@ template <class Visit> void forEachRun(const Windows &w, int64_t k, int64_t begi
   }
 }
 
-/// The runs that meet elements.
+/// Visits only the runs that read elements.
 template <class Visit> void forEachInside(const Windows &w, int64_t k, int64_t begin, int64_t end, Visit visit) {
   forEachRun(w, k, begin, end, [&](int64_t output, int64_t input, int64_t count) {
     if (input >= 0)
