@@ -1,4 +1,4 @@
-// The words that attention drops by, beside Philox.h. What attention makes of them: AttentionTest.cpp.
+// The random words of attention's dropout, compared with Philox.h. AttentionTest.cpp tests their effect on attention.
 #include "Cpu/AttentionRows.h"
 #include "CpuLevels.h"
 #include "xlc/Runtime/Dropout.h"

@@ -1,5 +1,5 @@
-// Products of bf16 where the processor has them, against loops in double: sizes around the tile edges, odd depths, and
-// gaps between rows and columns.
+// Products of bf16, if the processor supports them, against loops in double: sizes around the tile edges, odd depths,
+// and gaps between rows and columns.
 #include "Cpu/Bf16Product.h"
 #include "Cpu/Vector.h"
 #include "Elements.h"

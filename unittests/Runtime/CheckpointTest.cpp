@@ -1,4 +1,4 @@
-// Checkpoints: what a manifest says, which rank writes what, and what stays.
+// Checkpoints: the contents of manifests, the assignment of parts to ranks, and retention.
 #include "Checkpoint/Manifest.h"
 #include "Checkpoint/Replicas.h"
 #include "Checkpoint/Retention.h"

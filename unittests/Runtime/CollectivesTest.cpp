@@ -1,5 +1,6 @@
-// Collectives on every group of 1 to 8 ranks, for all small counts: results, order of summation, bytes counted; between ranks
-// that share memory, and between ranks that send messages, whose bounce block is so small that sums come in pieces.
+// Collectives on every group of 1 to 8 ranks, for all small counts: results, order of summation, counted bytes. They
+// run between ranks that share memory, and between ranks that exchange messages, whose bounce block is so small that
+// sums are split into pieces.
 #include "Cpu/CpuDevice.h"
 #include "Fabric/MessageFabric.h"
 #include "Fabric/SharedFabric.h"

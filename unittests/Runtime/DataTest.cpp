@@ -1,4 +1,4 @@
-// Data that change under a running job: every load checks what it brings, where it brought it.
+// Data that change while a job runs: every load checks its elements in the memory to which it has copied them.
 #include "Data/Data.h"
 #include "TinyProgram.h"
 

@@ -1,4 +1,4 @@
-// Where rank 0 listens, and whom it lets in.
+// The addresses on which rank 0 listens, and the connections that it admits.
 #include "Limits.h"
 #include "TcpPeers.h"
 

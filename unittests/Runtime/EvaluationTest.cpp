@@ -1,4 +1,4 @@
-// Metrics of counts that were worked out by hand, and when a run of evaluations ends: as transformers decides it.
+// Metrics of counts, computed by hand, and the end of a run after its evaluations, by the rule of transformers.
 #include "Job/MetricValues.h"
 #include "Job/TensorBoard.h"
 

@@ -1,4 +1,4 @@
-// .npy and safetensors files: good ones are read, hostile ones refused with a word, never a crash.
+// .npy and safetensors files: valid ones are read, hostile ones are rejected with a message, never with a crash.
 #include "Files/Npy.h"
 #include "Files/Safetensors.h"
 #include "TinyProgram.h"

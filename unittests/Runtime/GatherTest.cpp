@@ -1,4 +1,4 @@
-// How processes of a launcher find each other: each rank is a thread here, with a socket of its own.
+// The meeting of a launcher's processes: each rank is a thread here, with a socket of its own.
 #include "Launch/Gather.h"
 #include "Failure.h"
 #include "Files/Checksum.h"

@@ -1,4 +1,4 @@
-// What other programs have saved: boxes that make up a tensor, indices of several files, and a checkpoint of them.
+// Files of other programs: boxes that form a tensor, indices of several files, and a checkpoint created from them.
 #include "Checkpoint/Import.h"
 #include "Checkpoint/Checkpoint.h"
 #include "Failure.h"

@@ -1,4 +1,4 @@
-// Calls on the threads of a rank: every kind of kernel gives on 1 to 4 threads what it gives on one.
+// Calls on the threads of a rank: every kind of kernel gives the same result on 1 to 4 threads.
 #include "Cpu/Kernels.h"
 #include "Elements.h"
 #include "Plan/Shapes.h"

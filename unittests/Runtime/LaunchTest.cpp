@@ -1,5 +1,5 @@
-// Who started a process, by environments as the launchers set them: each has variables of others that it inherits or sets
-// beside its own.
+// The detection of the launcher of a process, with environments as the launchers set them: each contains variables of
+// other launchers that it inherits or sets in addition to its own.
 #include "Failure.h"
 #include "Launch/Environment.h"
 

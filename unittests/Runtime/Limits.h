@@ -1,4 +1,4 @@
-// Limits of the process, for as long as these live.
+// Limits of the process, for the lifetime of these objects.
 #ifndef XLC_UNITTESTS_RUNTIME_LIMITS_H
 #define XLC_UNITTESTS_RUNTIME_LIMITS_H
 

@@ -1,4 +1,4 @@
-// A wire between ranks that are threads of this process: each message is copied by whoever posts its second side.
+// A wire between ranks that are threads of this process: the thread that posts the second side of a message copies it.
 #ifndef XLC_UNITTESTS_RUNTIME_LOOPWIRE_H
 #define XLC_UNITTESTS_RUNTIME_LOOPWIRE_H
 

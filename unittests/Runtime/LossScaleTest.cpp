@@ -1,5 +1,5 @@
-// The loss scale, step for step, beside the two that it follows: runs of PyTorch's GradScaler itself, which
-// test/EndToEnd/make_scale_traces.py has written down, and DeepSpeed's rule as its authors wrote it.
+// The loss scale, step by step, compared with its two models: runs of PyTorch's GradScaler itself, recorded by
+// test/EndToEnd/make_scale_traces.py, and DeepSpeed's rule as its authors wrote it.
 #include "Device/LossScale.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The table of a bucket's members, as a kernel reads it: on every layout of ranks an element of what a rank updates is that
-// element of that parameter which the layout gives it.
+// The table of a bucket's members, as a kernel reads it: on every layout of ranks, each element that a rank updates is
+// the element of the parameter that the layout assigns to it.
 #include "Plan/Philox.h"
 #include "State/States.h"
 

@@ -1,4 +1,4 @@
-// What terminals obey is never printed, and no file floods them.
+// Control sequences of terminals are never printed, and no file floods the terminal.
 #include "Files/Messages.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What ranks of one host combine.
+// Combinations between ranks of one host.
 #include "Cpu/CpuDevice.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Rows of floats of sixteen bits, converted by vectors: each element as Narrow.h converts it.
+// Rows of floats of sixteen bits, converted by vectors: each element is converted as by Narrow.h.
 #include "Cpu/NarrowVector.h"
 
 #include <gtest/gtest.h>

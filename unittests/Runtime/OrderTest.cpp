@@ -1,4 +1,5 @@
-// The order of rows: every row once in each epoch, every permutation alike, and the numbers of its definition.
+// The order of rows: every row occurs once in each epoch, all permutations are equally likely, and the numbers are
+// those of the definition.
 #include "Data/Order.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Files appear whole or not at all, and nothing but a file is replaced.
+// Files are written completely or not at all, and only files are replaced.
 #include "Files/OutputFile.h"
 #include "Failure.h"
 #include "TinyProgram.h"

@@ -1,5 +1,5 @@
-// Products of bf16 piece by piece against loops in double: pieces of all and of few terms, rows of the left operand as
-// they lie, with gaps, and by columns.
+// Products of bf16 piece by piece against loops in double: pieces of all and of few terms, rows of the left operand
+// contiguous, with gaps, and by columns.
 #include "Cpu/PackedProduct.h"
 #include "Cpu/Vector.h"
 #include "Elements.h"

@@ -1,4 +1,4 @@
-// Operands of bf16 as oneDNN takes them, element by element: whole blocks, edges, gaps between rows and columns.
+// Operands of bf16 in oneDNN's layout, element by element: whole blocks, edges, gaps between rows and columns.
 #include "Cpu/Packing.h"
 #include "Cpu/Vector.h"
 

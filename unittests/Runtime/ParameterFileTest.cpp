@@ -1,4 +1,4 @@
-// The file beside a program: what it was compiled with, or a refusal.
+// The file next to a program: it has the values with which the program was compiled, or is rejected.
 #include "Files/ParameterFile.h"
 #include "TinyProgram.h"
 

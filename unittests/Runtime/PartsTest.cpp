@@ -1,4 +1,4 @@
-// Messages that are too large for one part: each byte is in one of them, in order, and both sides cut alike.
+// Messages that are too large for one part: each byte is in exactly one part, in order, and both sides cut equally.
 #include "Mpi/Parts.h"
 
 #include <gtest/gtest.h>

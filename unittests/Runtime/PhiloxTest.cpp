@@ -1,4 +1,4 @@
-// Philox against the authors' known answers, and normal numbers that do not depend on how they are asked for.
+// Philox against the authors' known answers, and normal numbers that do not depend on the cut of the requests.
 #include "Plan/Philox.h"
 
 #include <gtest/gtest.h>

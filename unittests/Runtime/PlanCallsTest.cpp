@@ -1,4 +1,4 @@
-// Library calls of a plan: their shapes and types must be those of a library, their operands as long as they need.
+// Library calls of a plan: a library must support their shapes and types, and their operands must be long enough.
 #include "PlanComplaints.h"
 
 using namespace xlc::runtime;

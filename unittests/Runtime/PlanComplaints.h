@@ -1,4 +1,4 @@
-// What is said of a plan with one mistake: the tiny program's, edited.
+// The errors in a plan with one mistake: the plan of the tiny program, edited.
 #ifndef XLC_UNITTESTS_RUNTIME_PLANCOMPLAINTS_H
 #define XLC_UNITTESTS_RUNTIME_PLANCOMPLAINTS_H
 

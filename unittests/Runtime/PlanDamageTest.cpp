@@ -1,4 +1,5 @@
-// A plan with another bit is refused by its checksum, one whose streams have no order by the replay, and no bytes crash the reader.
+// The checksum rejects a plan with a flipped bit, the replay rejects one whose streams have no order, and no bytes
+// crash the reader.
 #include "PlanComplaints.h"
 
 #include <gtest/gtest.h>

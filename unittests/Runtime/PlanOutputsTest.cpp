@@ -1,4 +1,4 @@
-// What a plan says of tensors that the host reads: the operands of calls, and outputs of the model.
+// The plan's entries for tensors that the host reads: the operands of calls, and outputs of the model.
 #include "PlanComplaints.h"
 
 #include <gtest/gtest.h>

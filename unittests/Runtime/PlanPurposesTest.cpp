@@ -1,4 +1,4 @@
-// A plan with programs of two purposes: they share what a stage keeps, and one that evaluates says what it comes to.
+// A plan with programs of two purposes: they share the memory of a stage, and the one that evaluates names its results.
 #include "PlanComplaints.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A plan is verified and checked before anything runs: damaged bytes and impossible numbers are refused.
+// A plan is verified and checked before any step runs: damaged bytes and impossible numbers are rejected.
 #include "PlanComplaints.h"
 #include "xlc/Runtime/Limits.h"
 

@@ -1,5 +1,5 @@
-// Rows that are read ahead are those that a load reads, in any layout and order; what cannot be read is thrown
-// by the load that needs it.
+// Rows that are read ahead equal those that a load reads, in any layout and order. The load that needs unreadable rows
+// throws the error.
 #include "Data/Prefetch.h"
 #include "Data/RowSum.h"
 #include "Plan/Ranks.h"

@@ -1,4 +1,4 @@
-// Ranks as processes: the same bits and files as with threads, and an end for whatever becomes of one of them.
+// Ranks as processes: the same bits and files as with threads, and an orderly end whatever happens to one of them.
 #include "Launch/Children.h"
 #include "Launch/Segment.h"
 #include "TinyProgram.h"

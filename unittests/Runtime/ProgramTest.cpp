@@ -1,4 +1,4 @@
-// Whole runs of the hand-made program: what is learned, what is written, and every way a run may end.
+// Whole runs of the hand-made program: the trained parameters, the written files, and every way in which a run may end.
 #include "Job/TraceFile.h"
 #include "TinyProgram.h"
 #include "xlc/Runtime/CpuLevel.h"

@@ -1,4 +1,4 @@
-// Numbers to multiply: the same ones in every run.
+// Numbers for products: the same ones in every run.
 #ifndef XLC_UNITTESTS_RUNTIME_RANDOMFLOATS_H
 #define XLC_UNITTESTS_RUNTIME_RANDOMFLOATS_H
 

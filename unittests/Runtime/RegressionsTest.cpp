@@ -1,4 +1,5 @@
-// Files that fuzzers have found, or could have: the fuzzers' own claims hold for each (test/Fuzz/targets).
+// Files that fuzzers have found, or could have found: the properties that the fuzzers check hold for each
+// (test/Fuzz/targets).
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What a process believes of what others on other hosts tell it.
+// The validation of notes that a process receives from other hosts.
 #include "Job/RemoteCompany.h"
 #include "Job/Crew.h"
 #include "Launch/Introduction.h"

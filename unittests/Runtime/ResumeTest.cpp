@@ -1,4 +1,4 @@
-// A run goes on from a checkpoint bit by bit, on its layout and on another; what is damaged or does not fit is said.
+// A run resumes from a checkpoint bit by bit, on its layout and on another. Damage and mismatches are reported.
 #include "Checkpoint/Manifest.h"
 #include "Files/Safetensors.h"
 #include "TinyProgram.h"

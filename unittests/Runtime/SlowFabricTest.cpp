@@ -1,4 +1,4 @@
-// A slow link: what a rank reads takes its time, the streams of a rank share it, and nothing else changes.
+// A slow link: reads of a rank take their time, the streams of a rank share the link, and nothing else changes.
 #include "Fabric/SlowFabric.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Ranks that meet over connections with rank 0: in one process, each with a star of its own.
+// Ranks that meet over connections to rank 0: in one process, each with a star of its own.
 #include "TcpPeers.h"
 
 #include <algorithm>

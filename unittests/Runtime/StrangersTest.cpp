@@ -1,4 +1,4 @@
-// Connections to a star that are of none of its ranks, and ranks that say what none says.
+// Connections to a star from outside its ranks, and ranks that send invalid frames.
 #include "Limits.h"
 #include "TcpPeers.h"
 

@@ -1,4 +1,5 @@
-// Connections to a star, as tests play them: of ranks with stars of their own, and of others, which say what they like.
+// Connections to a star, as tests create them: from ranks with stars of their own, and from others, which send
+// arbitrary frames.
 #ifndef XLC_UNITTESTS_RUNTIME_TCPPEERS_H
 #define XLC_UNITTESTS_RUNTIME_TCPPEERS_H
 

@@ -1,4 +1,4 @@
-// Files of tokens: each format by its bytes, and what is not as its header says.
+// Files of tokens: each format byte by byte, and files that do not match their headers.
 #include "Data/Sources.h"
 #include "Failure.h"
 #include "TinyProgram.h"

@@ -1,5 +1,5 @@
-// Transfers: bytes arrive in order, a wrong message is noticed, nobody waits for a rank that has gone. The same where ranks
-// send each other messages.
+// Transfers: bytes arrive in order, a wrong message is detected, and no rank waits for one that has ended. The same
+// between ranks that exchange messages.
 #include "Fabric/Transfers.h"
 #include "Cpu/CpuDevice.h"
 #include "Fabric/MessageFabric.h"

@@ -1,4 +1,4 @@
-// A thread that asks for short turns keeps what else the system knows of it.
+// A thread that requests short slices keeps its other scheduling attributes.
 #include "Fabric/Waiting.h"
 
 #include <gtest/gtest.h>

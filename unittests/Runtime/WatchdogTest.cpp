@@ -1,4 +1,4 @@
-// When a job hangs, and when it only takes long.
+// Distinguishes a job that hangs from one that is only slow.
 #include "Job/Watchdog.h"
 #include "TinyProgram.h"
 
