@@ -1,7 +1,7 @@
 """Adapters of PEFT over a frozen base: examples/lora, in several layouts and in sixteen bits.
 
-Losses are those of PEFT's run, the base is saved with the bits that were read, the optimizer's memory is that of the adapters, and a checkpoint
-becomes an adapter under PEFT's names.
+Losses are those of PEFT's run, the base is saved with unchanged bits, the optimizer's memory is that of the adapters
+only, and a checkpoint is exported as an adapter with PEFT's names.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Breaks a matrix in all the ways that compare_parameters must see, and prints what it says of each."""
+"""Breaks a matrix in all the ways that compare_parameters must detect, and prints its result for each."""
 
 import math
 import pathlib

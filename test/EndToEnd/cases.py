@@ -1,4 +1,4 @@
-"""Which programs are compiled and run: every model with a trace, in every layout.
+"""The programs that are compiled and run: every model with a trace, in every layout.
 
     mlp/logits, gpt2-tiny/{loss,logits} under AdamW and SGD, gpt2-tiny-ragged/{loss,logits} with clipping
   x dp 1, 2, 4 with one and two micro-batches; dp 8 with one; dp 4 in shard groups of 2
@@ -6,8 +6,9 @@
 
 Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3; Llama also without raising.
 
-A file of each kind of loss and export on one rank with gradients that are sums over micro-batches: two of them, and one for each
-sample, which is the default of `batch.micro`. Losses and optimizers by a covering array. And small models (SMALL) that each have something the large ones lack.
+A file of each kind of loss and export on one rank with gradients that are sums over micro-batches: two of them, and one
+for each sample, which is the default of `batch.micro`. Losses and optimizers by a covering array. And small models
+(SMALL) that each have a property that the large ones lack.
 
 Tensor and pipeline parallelism (`list_composed_cases`): a covering array in which every two of these meet that can:
 model file, (dp, pp, tp) with up to eight ranks, ZeRO stage, sequence parallelism, schedule, micro-batches, balanced or

@@ -1,5 +1,6 @@
-"""examples/chargpt: the commands of its README, one after the other. A run that is killed and resumed has the bits of one that is not.
-With --all all of its steps are done, and the loss on the held-out text is as far below that of the table of pairs as README says.
+"""examples/chargpt: the commands of its README, one after the other. A run that is killed and resumed has the same bits
+as an uninterrupted one. With --all, all of its steps are run, and the loss on the held-out text is as far below that of
+the table of pairs as README states.
 """
 
 import bz2

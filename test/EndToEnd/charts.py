@@ -1,5 +1,5 @@
-"""What people look at: files of events for TensorBoard, read here by the definition of their records; and the log as JSON lines and as a
-table, which have the same numbers. After a kill and a resume no step is there twice.
+"""Charts and logs: files of events for TensorBoard, read here by the definition of their records; and the log as JSON
+lines and as a table, which have the same numbers. After a kill and a resume no step occurs twice.
 """
 
 import csv

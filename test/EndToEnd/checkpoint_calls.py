@@ -1,5 +1,5 @@
-"""Every system call that changes files while a run writes checkpoints: all processes are killed before it and behind it, and the run
-goes on with the bits of one that was not; it fails, and training continues."""
+"""Every system call that changes files while a run writes checkpoints: all processes are killed before it and after it,
+and the run resumes with the bits of an uninterrupted one; or the call fails, and training continues."""
 
 import errno
 import itertools

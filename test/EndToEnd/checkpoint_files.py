@@ -1,5 +1,5 @@
-"""Reads a checkpoint by what docs/Checkpoints.md says of it, with Python's standard library alone: every element of every tensor
-comes from the piece that has it."""
+"""Reads a checkpoint as docs/Checkpoints.md specifies it, with Python's standard library only: every element of every
+tensor comes from the piece that contains it."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Runs that are restarted until they have ended: by who has started their ranks, after one of these was killed."""
+"""Runs that their launcher restarts until they have ended, after one of their ranks was killed."""
 
 import contextlib
 import os

@@ -1,7 +1,7 @@
-"""Twelve programs of each model: what one has written, each other reads as it is, and goes on.
+"""Twelve programs of each model: each one reads the unchanged checkpoints of every other, and resumes from them.
 
-A program is compiled once for all of its pairs, and its runs, ten steps and twenty, are made once: 144 pairs are 144 short runs of the
-second program.
+A program is compiled once for all of its pairs, and its runs, ten steps and twenty, are made once: 144 pairs are 144
+short runs of the second program.
 """
 
 import dataclasses

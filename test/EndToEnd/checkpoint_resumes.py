@@ -1,4 +1,5 @@
-"""A run that stops and goes on has the bits of one that never stopped: whatever takes part in it, in every way of running it."""
+"""A run that stops and resumes has the same bits as an uninterrupted one: with every feature, in every way of running
+it."""
 
 import itertools
 

@@ -1,5 +1,5 @@
-"""Programs that write checkpoints, and the ways of running them. What they have in common: a run that stops and goes on has the bits
-of one that never stopped."""
+"""Programs that write checkpoints, and the ways of running them. Their common property: a run that stops and resumes
+has the same bits as an uninterrupted one."""
 
 import copy
 import itertools

@@ -1,5 +1,6 @@
-"""Checkpoints of runs that are killed, that signals and files ask for one, whose folder has others, whose disk is full. What each
-layout makes of another's is in checkpoint_pairs, what takes part in a resume in checkpoint_resumes."""
+"""Checkpoints: of killed runs, on request by signals and files, in a folder with others, on a full disk.
+checkpoint_pairs tests checkpoints of other layouts, checkpoint_resumes the features that take part in a resume.
+"""
 
 import os
 import random

@@ -1,6 +1,6 @@
-"""What a run is compared with: PyTorch's float64 run of the same global batches, step by step.
+"""The reference of a run: PyTorch's float64 run of the same global batches, step by step.
 
-Losses alone prove little under AdamW, which hardly notices a gradient that is a constant too large; so norms are
+Losses alone prove little under AdamW, which is almost invariant to a constant factor on gradients; so norms are
 compared too, and parameters wherever float32 rounding leaves them defined.
 """
 

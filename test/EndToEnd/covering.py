@@ -1,8 +1,9 @@
-"""A pairwise covering array: few runs in which every two choices meet that can.
+"""A pairwise covering array: few runs that contain every possible pair of choices.
 
 Each choice of one dimension (model, mesh, stage, ...) meets each choice of every other in at least one run, unless a
-constraint forbids the two to meet. The greedy construction takes the run that covers most pairs which nobody covered yet;
-a fixed scattering of the runs breaks ties, so the array is varied and the same everywhere (Cohen et al., The AETG system, 1997).
+constraint forbids the two to meet. The greedy construction takes the run that covers the most uncovered pairs; a fixed
+scattering of the runs breaks ties, so the array is varied and the same everywhere (Cohen et al., The AETG system,
+1997).
 """
 
 import itertools

@@ -1,5 +1,5 @@
-"""Kinds of damage to a checkpoint of two ranks, as functions that change its folder: bits, sizes, files that are another's, and manifests
-that a stranger wrote, whose checksums are right."""
+"""Kinds of damage to a checkpoint of two ranks, as functions that change its folder: bits, sizes, files of another
+checkpoint, and forged manifests with valid checksums."""
 
 import copy
 import ctypes

@@ -1,5 +1,5 @@
-"""Damaged checkpoints of all kinds (damage.py): `xlc checkpoint verify` names them, no run begins from one, and `--resume auto` takes the
-one before. Nothing crashes, hangs, or takes memory that it has no use for."""
+"""Damaged checkpoints of all kinds (damage.py): `xlc checkpoint verify` names them, no run begins from one, and
+`--resume auto` takes the one before. Nothing crashes, hangs, or allocates memory that it does not use."""
 
 import dataclasses
 import os

@@ -1,5 +1,6 @@
-"""Models that drop, whose masks are known: losses, norms and parameters are PyTorch's with the same masks (dropout-*), in
-every layout. A mask depends on the sample, the place and the step alone, so that rounding is all in which layouts differ.
+"""Models with dropout, whose masks are known: losses, norms and parameters are PyTorch's with the same masks
+(dropout-*), in every layout. A mask depends only on the sample, the place and the step, so that layouts differ only by
+rounding.
 """
 
 import dataclasses

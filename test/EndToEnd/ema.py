@@ -1,4 +1,5 @@
-"""The average of the parameters: what it is after each step, on every layout, past skipped steps and a resume; and its bytes in the plan."""
+"""The average of the parameters: its values after each step, on every layout, across skipped steps and a resume; and
+its bytes in the plan."""
 
 import json
 

@@ -1,5 +1,5 @@
-"""Evaluation: losses are those of PyTorch's eval mode and counts are equal, in every layout; each row of the data comes once,
-however many there are; and training does not notice.
+"""Evaluation: losses are those of PyTorch's eval mode and counts are equal, in every layout; each row of the data comes
+once, however many there are; and training is unaffected.
 """
 
 import json

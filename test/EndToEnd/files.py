@@ -1,4 +1,4 @@
-"""The file formats that end-to-end tests read and write, with Python's standard library alone.
+"""The file formats that end-to-end tests read and write, with Python's standard library only.
 
 .npy (one array, C order), .safetensors (named float32 tensors) and the JSON traces of PyTorch's runs. Only what the
 tests need: elements are f4, f8, i4 or i8.

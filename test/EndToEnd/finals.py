@@ -1,4 +1,4 @@
-"""What is kept of the parameters that PyTorch has learned at the end of a run: final-*.json, a line for each tensor.
+"""A summary of PyTorch's trained parameters at the end of a run: final-*.json, a line for each tensor.
 
     finals.py FINAL.safetensors...      writes FINAL.json beside each
 
@@ -7,10 +7,10 @@
     elements   SAMPLES elements: the tensor is cut in as many pieces, and a fixed hash chooses a place in each; small tensors whole
     sums       SUMS of them: sum k has the elements i with i % SUMS == k, each with a fixed random sign
 
-Samples alone would miss a single wrong element, and so would the norm, which hardly moves with an element near zero. A signed sum
-moves by what an element is off, wherever it stands. Errors of rounding have no sign in common, so that a sum of n of them grows as
-the root of n: what two runs may differ by is allowed_in_sum(). The norm sees what all elements have in common, a factor. All three
-are computed in float64 and written with more digits than a tolerance needs.
+Samples alone would miss a single wrong element, and so would the norm, which hardly moves with an element near zero. A
+signed sum moves by what an element is off, wherever it stands. Errors of rounding have no sign in common, so that a sum
+of n of them grows as the root of n: what two runs may differ by is allowed_in_sum(). The norm sees what all elements
+have in common, a factor. All three are computed in float64 and written with more digits than a tolerance needs.
 """
 
 import functools

@@ -1,8 +1,8 @@
-"""Ranks on several hosts, which meet through Open MPI: the same bits as threads, the planned bytes, and an end for whatever
-becomes of one of them.
+"""Ranks on several hosts, which meet through Open MPI: the same bits as threads, the planned bytes, and an orderly end
+whatever happens to one of them.
 
-Hosts are played in two ways: on one host, whose processes are told that others are elsewhere, as any user can; and in network
-namespaces with a host name each, into which mpirun starts its daemon, which needs root.
+Hosts are played in two ways: on one host, whose processes are told that others are elsewhere, as any user can; and in
+network namespaces with a host name each, into which mpirun starts its daemon, which needs root.
 """
 
 import concurrent.futures

@@ -1,5 +1,6 @@
-"""Metrics of random logits with ties, and of labels of which some classes never occur, equal their definitions, which are
-computed here from the rows with fractions (scikit-learn's words: precision_recall_fscore_support, matthews_corrcoef).
+"""Metrics of random logits with ties, and of labels of which some classes never occur, equal their definitions, which
+are computed here from the rows with fractions (scikit-learn's names: precision_recall_fscore_support,
+matthews_corrcoef).
 """
 
 import fractions

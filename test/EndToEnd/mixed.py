@@ -1,9 +1,10 @@
 """Training in bfloat16, compared with PyTorch's.
 
-Two correct runs in sixteen bits differ: the order of a sum decides how it is rounded. So a program is not compared with a run,
-but with how far PyTorch's own runs in bfloat16 are from its float64 run: trace-*-bf16.json holds four of them, with sums in
-other orders. The distance of a program is the mean over the steps; of five layouts, each may be at most three times as far as the
-farthest of the four, and all together one and a half times for losses, twice for gradient norms.
+Two correct runs in sixteen bits differ: the order of a sum decides how it is rounded. So a program is not compared with
+a run, but with the distance of PyTorch's own runs in bfloat16 from its float64 run: trace-*-bf16.json holds four of
+them, with sums in other orders. The distance of a program is the mean over the steps; of five layouts, each may be at
+most three times as far as the farthest of the four, and all together one and a half times for losses, twice for
+gradient norms.
 """
 
 import json

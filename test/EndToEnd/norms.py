@@ -1,5 +1,5 @@
-"""--log-norms: squares of the parameters' norms add up to the norm of the step, each is that of one rank, in every layout; and a step in
-which they are read has the bits that it has without.
+"""--log-norms: squares of the parameters' norms add up to the norm of the step, each is that of one rank, in every
+layout; and a step in which they are read has the same bits as without.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""What --predict writes are PyTorch's logits, of all rows in their order, in every layout; and metrics are what a loop over them
-counts. What --generate prints follows from them.
+"""--predict writes PyTorch's logits, for all rows in order, in every layout; metrics equal those that a loop over the
+logits counts. The output of --generate follows from the logits.
 """
 
 import array

@@ -1,7 +1,8 @@
-"""Ranks that are processes: the program's own (--processes), or a launcher's on one host. The same bits, the planned bytes,
-and an end for whatever becomes of one of them; nothing is left.
+"""Ranks that are processes: the program's own (--processes), or a launcher's on one host. The same bits, the planned
+bytes, and an orderly end whatever happens to one of them; no process or file remains.
 
-A launcher is played by starting each rank with the variables that torchrun sets; mpirun is run where it is installed.
+A launcher is simulated by starting each rank with the variables that torchrun sets; mpirun is run where it is
+installed.
 """
 
 import itertools

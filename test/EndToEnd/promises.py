@@ -1,4 +1,5 @@
-"""What a compiled program promises beside the right numbers: the same bits, the planned bytes, clean ends, no needs.
+"""The properties of a compiled program besides correct numbers: the same bits, the planned bytes, clean ends, no
+dependences.
 
 Each check takes the setting and returns complaints; PROMISES names them. Most train gpt2-tiny's loss.onnx, sharded in
 small buckets, on a few ranks.

@@ -1,5 +1,6 @@
-"""A copy of an ONNX file that says nothing but what is computed: every tensor and node has a number for a name, and there
-is no metadata. What Import does with names, scopes and signatures it must do without them here, from structure and values.
+"""A copy of an ONNX file that contains only the computation: every tensor and node has a number for a name, and there
+is no metadata. What Import does with names, scopes and signatures it must do without them here, from structure and
+values.
 
     renumber.py model.onnx copy.onnx     prints {"input_ids": "17", ...} for the inputs and outputs of the graph
 """

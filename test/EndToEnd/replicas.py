@@ -1,4 +1,5 @@
-"""Ranks that hold the same elements compare them before a checkpoint counts: one flipped bit ends the run, and names rank and tensor."""
+"""Ranks that hold the same elements compare them before a checkpoint becomes valid: one flipped bit ends the run, with
+a message that names rank and tensor."""
 
 import cases
 import program

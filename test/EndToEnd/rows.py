@@ -1,4 +1,5 @@
-"""Which rows a run has, and their sum, from the definition of docs/Spec.md (data.shuffle) and docs/Runtime.md alone."""
+"""The rows of a run, and their sum, computed only from the definition in docs/Spec.md (data.shuffle) and
+docs/Runtime.md."""
 
 import ctypes
 import math

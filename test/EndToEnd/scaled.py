@@ -1,9 +1,10 @@
-"""Training in float16 with a loss scale: which steps are skipped, and what is left of them.
+"""Training in float16 with a loss scale: the skipped steps, and their effects.
 
-A skipped step leaves no trace: parameters, masters, states and the count of steps keep their bits. So a run that skips steps is
-the run of a data set without their rows. That is how it is compared: with itself, to the bit, where gradients overflow because
-this was asked for (--inject-fault), and with the interpreter in float64, which replays the steps that were applied, where they
-overflow of themselves. PyTorch's runs in float16 (trace-*-fp16.json) are compared so, too: how far they are away says what is near.
+A skipped step leaves no trace: parameters, masters, states and the count of steps keep their bits. So a run that skips
+steps is the run of a data set without their rows. That is how it is compared: with itself, to the bit, where gradients
+overflow because this was asked for (--inject-fault), and with the interpreter in float64, which replays the steps that
+were applied, where they overflow of themselves. PyTorch's runs in float16 (trace-*-fp16.json) are compared so, too: how
+far they are away says what is near.
 """
 
 import array

@@ -1,6 +1,7 @@
-"""Data that are wrong: each with its message, which names file, row and column, and its exit code. What is wrong before the first step
-trains nothing, what gets wrong while a program runs ends it, and neither leaves saved parameters. More files that are refused before the
-first step are in test/Hostile/token_cases.py, wrong keys in test/Spec/data.test and test/Import/streams.test."""
+"""Invalid data: each with its message, which names file, row and column, and its exit code. Data that are invalid
+before the first step train nothing, data that become invalid during a run end it, and neither leaves saved parameters.
+More files that are refused before the first step are in test/Hostile/token_cases.py, wrong keys in test/Spec/data.test
+and test/Import/streams.test."""
 
 import os
 import re
