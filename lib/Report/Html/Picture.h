@@ -40,7 +40,7 @@ struct RunLine {
 struct StagePicture {
   static constexpr int64_t kColumns = 1000;   ///< at most
   static constexpr size_t kMapped = 1500;     ///< buffers of the map, at most
-  static constexpr int64_t kMappedPart = 500; ///< the map has buffers from this part of the arena on
+  static constexpr int64_t kMappedPart = 10000; ///< the map has buffers from this part of the arena on
   static constexpr size_t kLargest = 20;
 
   int64_t moments = 0;
