@@ -38,8 +38,8 @@ struct RunLine {
 };
 
 struct StagePicture {
-  static constexpr int64_t kColumns = 1000;   ///< at most
-  static constexpr size_t kMapped = 1500;     ///< buffers of the map, at most
+  static constexpr int64_t kColumns = 1000;     ///< at most
+  static constexpr size_t kMapped = 1500;       ///< buffers of the map, at most
   static constexpr int64_t kMappedPart = 10000; ///< the map has buffers from this part of the arena on
   static constexpr size_t kLargest = 20;
 
