@@ -187,7 +187,7 @@ TEST_F(EndedCalls, ADescriptorThatWasDestroyed) {
   library.destroyLayout(gone);
   std::swap(a, gone);
   EXPECT_EXIT(multiply(), testing::ExitedWithCode(70),
-              "simulated device: cublasLtMatmul was given what is no handle or descriptor of its kind");
+              "simulated device: cublasLtMatmul was given an invalid handle or descriptor");
   std::swap(a, gone);
 }
 

@@ -66,14 +66,14 @@ TEST_P(SimulatedGraph, ALaunchDoesWhatWasCaptured) {
 }
 
 TEST_P(SimulatedGraph, NothingRunsUntilItIsLaunched) {
-  expectComplaint<Recorder>(GetParam(), "nobody wrote", [](Recorder &r) {
+  expectComplaint<Recorder>(GetParam(), "never written", [](Recorder &r) {
     captureFork(r);
     r.read(r.first, 4, 32);
   });
 }
 
 TEST_P(SimulatedGraph, StreamsOfAGraphAreOrderedByEventsAlone) {
-  expectComplaint<Recorder>(GetParam(), "nothing orders them|nobody wrote", [](Recorder &r) {
+  expectComplaint<Recorder>(GetParam(), "nothing orders them|never written", [](Recorder &r) {
     captureFork(r, /*isOrdered=*/false);
     r.launch();
     r.driver.waitForStream(r.first.get());
@@ -82,7 +82,7 @@ TEST_P(SimulatedGraph, StreamsOfAGraphAreOrderedByEventsAlone) {
 
 /// It is no more ordered with other streams than a kernel in its own.
 TEST_P(SimulatedGraph, ALaunchIsWorkOfItsStreamAlone) {
-  expectComplaint<Recorder>(GetParam(), "nothing orders them|nobody wrote", [](Recorder &r) {
+  expectComplaint<Recorder>(GetParam(), "nothing orders them|never written", [](Recorder &r) {
     captureFork(r);
     r.launch();
     r.read(r.second, 4, 16);

@@ -252,7 +252,7 @@ TEST_P(SimulatedNccl, NothingOrdersASumAfterWhatItReads) {
 
 TEST_P(SimulatedNccl, NothingOrdersWhatReadsAfterTheSum) {
   expectComplaint("'cuMemcpyDtoHAsync of 32 bytes' reads 32 bytes that ('ncclAllReduce of 8 elements of type 7' on "
-                  "another stream writes; nothing orders them|nobody wrote)",
+                  "another stream writes; nothing orders them|were never written)",
                   [](Rank &rank) {
                     rank.sum();
                     rank.read(rank.beside, 8);

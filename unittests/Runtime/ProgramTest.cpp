@@ -386,9 +386,9 @@ TEST_F(Program, InitialFilesAreCheckedWhole) {
     EXPECT_EQ(exit, Exit::Rejected);
     return text;
   };
-  EXPECT_NE(
-      refused(R"({"v":{"dtype":"F32","shape":[7,10],"data_offsets":[0,280]}})").find("init: error: no parameter 'w'"),
-      std::string::npos);
+  EXPECT_NE(refused(R"({"v":{"dtype":"F32","shape":[7,10],"data_offsets":[0,280]}})")
+                .find("init: error: has no parameter 'w'"),
+            std::string::npos);
   EXPECT_NE(refused(R"({"w":{"dtype":"F32","shape":[70],"data_offsets":[0,280]}})")
                 .find("'w' has shape [70], but the program needs [7, 10]"),
             std::string::npos);
