@@ -64,7 +64,7 @@ private:
       int64_t size = given->second[d];
       if (dimension.size && *dimension.size != size)
         diagnostics.error("dimension " + Twine(d) + " of input '" + input.name + "' is " + Twine(*dimension.size) +
-                          ", in its rows it is " + Twine(size));
+                          ", but in its rows it is " + Twine(size));
       else if (!dimension.name.empty())
         bound[dimension.name] = size;
       else

@@ -55,9 +55,9 @@ public:
                         "\"] treats it as a constant");
     if (!open.empty())
       diagnostics.warning("the exporter precomputed " + listNames(open) +
-                          " from constants or parameters, which the file does not record; treated as constants, which "
-                          "trainable: [\"*\", \"!" +
-                          open.front() + "\"] confirms; otherwise " + adviseExport(model));
+                          " from constants or parameters, which the file does not record; treated as constants: "
+                          "to confirm, set trainable: [\"*\", \"!" +
+                          open.front() + "\"]; otherwise " + adviseExport(model));
   }
 
   std::string findSource(const ParameterPlan::Constant &constant);

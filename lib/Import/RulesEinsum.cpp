@@ -43,7 +43,7 @@ private:
     SmallVector<StringRef> inputs;
     left.split(inputs, ',');
     if (inputs.size() != n.numInputs())
-      return n.fail("has an equation for " + Twine(inputs.size()) + " inputs, is given " + Twine(n.numInputs()));
+      return n.fail("has an equation for " + Twine(inputs.size()) + " inputs, but is given " + Twine(n.numInputs()));
     for (size_t i = 0; i < inputs.size(); ++i) {
       Value x = readFloats(n, i);
       if (!x || n.elementType(i) != n.elementType(0))

@@ -35,7 +35,7 @@ Type xlc::findNarrowType(Operation *op, StringRef name) {
     return BFloat16Type::get(op->getContext());
   if (name == "f16")
     return Float16Type::get(op->getContext());
-  op->emitError() << "compute is '" << name << "', must be bf16 or f16";
+  op->emitError() << "compute is '" << name << "'; it must be bf16 or f16";
   return {};
 }
 

@@ -68,7 +68,7 @@ void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors) {
 bool readDeviceFile(Spec &spec, Diagnostics &diagnostics) {
   Expected<std::string> text = readSpecText(spec.deviceFile);
   if (!text) {
-    diagnostics.error(spec.deviceFile + ":1:1", "cannot read the device: " + toString(text.takeError()));
+    diagnostics.error(spec.deviceFile + ":1:1", "cannot read the device file: " + toString(text.takeError()));
     return false;
   }
   if (text->size() > kMaxFileSize) {

@@ -408,7 +408,7 @@ func.func @max_pool_outside(%x: tensor<2x3x4xf32>) {
 
 // -----
 func.func @max_pool_backward(%x: tensor<2x3x4xf32>, %dy: tensor<2x3x2xf32>) {
-  // expected-error @+1 {{dx must have the type of x, has 'tensor<2x3x5xf32>'}}
+  // expected-error @+1 {{dx must have the type of x, but has 'tensor<2x3x5xf32>'}}
   %dx = graph.max_pool_backward %x, %dy window [2] by [2] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<2x3x2xf32>) -> tensor<2x3x5xf32>
   return
 }

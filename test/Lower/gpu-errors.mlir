@@ -1,7 +1,7 @@
 // RUN: xlc-opt %s --xlc-emit-gpu-kernels --split-input-file --verify-diagnostics
 
 func.func private @k(%x: tensor<8xf64>) -> tensor<8xf64> attributes {exec.kind = #exec.kernel<loop>} {
-  // expected-error @below {{a GPU has no code for 'graph.exp' of 'f64' yet}}
+  // expected-error @below {{programs for GPUs do not support 'graph.exp' of 'f64' yet}}
   %y = graph.exp %x : tensor<8xf64>
   return %y : tensor<8xf64>
 }
@@ -13,7 +13,7 @@ func.func @calls(%x: memref<8xf64>) {
 // -----
 
 func.func private @k(%x: tensor<8xf32>) -> tensor<8xf32> attributes {exec.kind = #exec.kernel<loop>} {
-  // expected-error @below {{a GPU has no code for 'graph.pow' of 'f32' yet}}
+  // expected-error @below {{programs for GPUs do not support 'graph.pow' of 'f32' yet}}
   %y = graph.pow %x, %x : tensor<8xf32>
   return %y : tensor<8xf32>
 }
@@ -25,7 +25,7 @@ func.func @calls(%x: memref<8xf32>) {
 // -----
 
 func.func private @k(%x: tensor<8xf32>) -> tensor<8xf32> attributes {exec.kind = #exec.kernel<loop>} {
-  // expected-error @below {{a GPU has no code for 'graph.atan' of 'f32' yet}}
+  // expected-error @below {{programs for GPUs do not support 'graph.atan' of 'f32' yet}}
   %y = graph.atan %x : tensor<8xf32>
   return %y : tensor<8xf32>
 }
@@ -36,7 +36,7 @@ func.func @calls(%x: memref<8xf32>) {
 
 // -----
 
-// expected-error @below {{a GPU has no code for kernels of more than 32 results that are added to}}
+// expected-error @below {{programs for GPUs do not support kernels of more than 32 results that are added to}}
 func.func private @k(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) attributes {exec.kind = #exec.kernel<loop>} {
   return %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }

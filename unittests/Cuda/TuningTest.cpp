@@ -112,7 +112,7 @@ TEST_F(TuningFiles, OtherDevicesProgramsAndLibrariesAreRefused) {
     record = wrong;
     EXPECT_NE(messageOf<Rejected>([&] {
                 tuning.apply("layer", product);
-              }).find("cuBLASLt 12.9.1 does not accept its algorithm for call 'layer'"),
+              }).find("cuBLASLt 12.9.1 does not accept the recorded algorithm for call 'layer'"),
               std::string::npos)
         << wrong;
   }

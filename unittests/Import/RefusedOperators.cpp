@@ -166,7 +166,7 @@ error: node 'known fmod' (Mod) divides floats, which requires fmod = 1
 error: node 'celu' (Celu) divides by alpha = 0
 error: node 'integers' (Elu) needs a float input
 error: node 'prelu' (PRelu) needs floats and a slope that broadcasts to them
-error: node 'einsum count' (Einsum) has an equation for 2 inputs, is given 1
+error: node 'einsum count' (Einsum) has an equation for 2 inputs, but is given 1
 error: node 'einsum rank' (Einsum) has 'ijk' for an input of rank 2
 error: node 'einsum text' (Einsum) has an equation that is not letters, or more than 26 of them
 error: node 'einsum result' (Einsum) has 'k' as its result, which is not made of the inputs' letters

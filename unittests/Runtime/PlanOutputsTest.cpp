@@ -11,7 +11,7 @@ namespace {
 
 /// Operands are views of the plan's table, within the bytes that their call may touch.
 TEST(PlanOutputs, OperandsAreTensors) {
-  expect("has 0 tensors of 1 operands", [](Plan &p) { p.functions[1]->calls[0]->out_views.clear(); });
+  expect("has 0 tensors for 1 operands", [](Plan &p) { p.functions[1]->calls[0]->out_views.clear(); });
   expect("has an operand of 8 bytes, which is not view 1000 of",
          [](Plan &p) { p.functions[1]->calls[0]->out_views[0] = 1000; });
   expect("has an operand of 8 bytes, which is not view 0 of",

@@ -355,7 +355,7 @@ TEST(Plan, StagesMustMeet) {
   };
   expectStages("action 'gradient 0' runs a function beside the computations", // of a processor
                [&](Plan &p, StepT &, StepT &) { setGradientBeside(p); });
-  expectStages("exchanges something beside the computations", [&](Plan &p, StepT &, StepT &) {
+  expectStages("runs beside the computations, but its call", [&](Plan &p, StepT &, StepT &) {
     setGradientBeside(p);
     p.gpu = "sm_80";
     for (auto &function : p.functions)

@@ -47,7 +47,7 @@ LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
                                int64_t shards) {
   if (pp < 1 || dp < 1 || tp < 1 || shards < 1 || dp % shards != 0)
     return emitError() << "a mesh of pp = " << pp << ", dp = " << dp << ", tp = " << tp << " and shards = " << shards
-                       << ": all are at least 1, and shards divide dp";
+                       << ": all must be at least 1, and shards must divide dp";
   return success();
 }
 

@@ -79,6 +79,6 @@ LogicalResult MaxPoolOp::verify() {
 }
 LogicalResult MaxPoolBackwardOp::verify() {
   if (getDx().getType() != getX().getType())
-    return emitOpError() << "dx must have the type of x, has " << getDx().getType();
+    return emitOpError() << "dx must have the type of x, but has " << getDx().getType();
   return verifyPool(*this, getX(), getDy(), getWindow(), getStrides(), getDilations(), getPads());
 }

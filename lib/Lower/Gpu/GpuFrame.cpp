@@ -25,7 +25,7 @@ FailureOr<func::FuncOp> GpuFrame::createFunction(OpBuilder &builder, StringRef n
   if (failed(verifyGpuKernel(kernel)))
     return failure();
   if (asked.accumulates.size() > kMostAdded && llvm::is_contained(asked.accumulates, true))
-    return kernel.emitError() << "a GPU has no code for kernels of more than " << kMostAdded
+    return kernel.emitError() << "programs for GPUs do not support kernels of more than " << kMostAdded
                               << " results that are added to";
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), constantSpace());
   SmallVector<Type> parameters(asked.memory.size(), pointer);

@@ -43,8 +43,8 @@ bool hasCode(Operation &op) {
 LogicalResult lower::verifyGpuKernel(func::FuncOp kernel) {
   for (Operation &op : kernel.front().without_terminator())
     if (!hasCode(op))
-      return blame(Fault::User, op.emitError()) << "a GPU has no code for '" << op.getName().getStringRef() << "' of "
-                                                << getElementTypeOrSelf(op.getResult(0).getType()) << " yet";
+      return blame(Fault::User, op.emitError()) << "programs for GPUs do not support '" << op.getName().getStringRef()
+                                                << "' of " << getElementTypeOrSelf(op.getResult(0).getType()) << " yet";
   return success();
 }
 

@@ -132,8 +132,9 @@ void Tuning::apply(const std::string &call, Product &product) const {
       return product.take(i);
   std::optional<cublaslt::Algorithm> written = algorithmOf(found->second.algorithm);
   if (!written || !product.restore(*written))
-    reject(fmt::format("cuBLASLt {} does not accept its algorithm for call '{}', {}: create a tuning file with --tune",
-                       library, call, product.description()));
+    reject(fmt::format(
+        "cuBLASLt {} does not accept the recorded algorithm for call '{}', {}: create a tuning file with --tune",
+        library, call, product.description()));
 }
 
 uint64_t bytesToTime(const Product &product) {

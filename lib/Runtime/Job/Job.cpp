@@ -37,7 +37,7 @@ std::string readTuned(const std::string &path) {
     return "";
   InputFile file(path);
   if (file.size() > most)
-    file.reject(fmt::format("it has {} bytes, more than the {} of a tuning file", file.size(), most));
+    file.reject(fmt::format("it has {} bytes, but a tuning file has at most {}", file.size(), most));
   std::string text(file.size(), '\0');
   file.read(0, text.size(), text.data());
   return text;

@@ -115,7 +115,7 @@ void CallChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
 /// A tensor lies within the bytes that the call may touch. Views were checked before.
 void CallChecker::checkViews(size_t operands, const std::vector<uint32_t> &views, const std::vector<uint64_t> &bytes,
                              const std::string &what) {
-  require(views.size() == operands, "{} has {} tensors of {} operands", what, views.size(), operands);
+  require(views.size() == operands, "{} has {} tensors for {} operands", what, views.size(), operands);
   for (size_t i = 0; i < std::min(views.size(), bytes.size()); ++i)
     require(views[i] < plan.views.size() && spanOf(*plan.views[views[i]]) <= bytes[i],
             "{} has an operand of {} bytes, which is not view {} of {}", what, bytes[i], views[i], plan.views.size());

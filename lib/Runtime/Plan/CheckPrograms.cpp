@@ -180,7 +180,7 @@ void ProgramChecker::checkStream(const plan::StepT &step, size_t index) {
           "action '{}' runs a function beside the computations", step.label);
   if (isBeside && run->function < plan.functions.size())
     for (const auto &call : plan.functions[run->function]->calls)
-      require(!call->exchange, "action '{}', call '{}' exchanges something beside the computations", step.label,
+      require(!call->exchange, "action '{}' runs beside the computations, but its call '{}' is an exchange", step.label,
               call->name);
   for (uint32_t other : step.after)
     require(other < index, "action '{}' is number {}, but comes after number {}", step.label, index, other);
