@@ -11,7 +11,6 @@ Exit code 1 where something is found.
 
 import pathlib
 import re
-import subprocess
 import sys
 
 # A pattern, and what to write in its place. Each has few false alarms, and finds most of what is wrong with a sentence.
