@@ -109,7 +109,7 @@ def failing(name, places):
             for folder in folders:
                 if (folder / "checkpoint.json").exists():
                     program.run([watched.xlc, "checkpoint", "verify", folder])
-                elif "stays" not in said and not before_first:
+                elif "was not removed" not in said and not before_first:
                     yield f"{where}, and {folder.name} stays"
     return check
 
