@@ -88,7 +88,7 @@ void fillMap(exec::ProgramOp program, const Lifetimes &lifetimes, const BufferNa
   auto areaOf = [](const MappedBuffer &buffer) { return double(buffer.size) * double(buffer.last - buffer.first + 1); };
   for (auto [buffer, interval] : llvm::zip(program.getBody().front().getOps<exec::BufferOp>(), lifetimes.buffers))
     if (isLarge(interval.size))
-      picture.mapped.push_back({buffer.getName().str(), buffer.getCause(), int64_t(buffer.getOffset()), interval.size,
+      picture.mapped.push_back({buffer.getName().str(), buffer.getCause(), buffer.getOffset(), interval.size,
                                 interval.first, interval.last});
     else
       ++picture.unmapped;
