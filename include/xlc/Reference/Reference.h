@@ -47,6 +47,7 @@ struct Expectation {
   std::string name;
   Fingerprint value;
   double float32Distance = 0;
+  // NOLINTNEXTLINE(readability-redundant-member-init): without it, each aggregate has to initialize the member
   std::optional<Fingerprint> begin = {}; ///< of a buffer: its value before the step, if the file has it
 };
 
