@@ -118,6 +118,11 @@ void fillRuns(exec::ProgramOp program, StagePicture &picture) {
 
 } // namespace
 
+StringRef xlc::nameOf(StepPart part) {
+  constexpr std::array<StringLiteral, kStepParts> names = {"forward", "backward", "update", "other"};
+  return names[size_t(part)];
+}
+
 StepPart xlc::partOf(graph::Role role) {
   switch (role) {
   case graph::Role::F:

@@ -10,6 +10,9 @@ namespace xlc {
 enum class StepPart { Forward, Backward, Update, Other };
 constexpr size_t kStepParts = size_t(StepPart::Other) + 1;
 
+/// As pages name it: "forward".
+llvm::StringRef nameOf(StepPart part);
+
 /// The part of a run's role.
 StepPart partOf(graph::Role role);
 

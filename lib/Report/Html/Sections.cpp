@@ -12,7 +12,6 @@ namespace json = llvm::json;
 namespace {
 
 constexpr size_t kCauses = exec::getMaxEnumValForCause() + 1;
-constexpr std::array<StringLiteral, kStepParts> kPartNames = {"forward", "backward", "update", "other"};
 
 std::string nameCause(exec::Cause cause) { return exec::stringifyCause(cause).str(); }
 
@@ -82,7 +81,7 @@ json::Array drawStrips(ArrayRef<MemoryColumn> columns) {
   json::Array strips;
   for (auto [pass, path] : llvm::enumerate(paths))
     if (!path.empty())
-      strips.push_back(json::Object{{"pass", kPartNames[pass]}, {"d", path}});
+      strips.push_back(json::Object{{"pass", nameOf(StepPart(pass))}, {"d", path}});
   return strips;
 }
 
@@ -95,8 +94,8 @@ json::Array causeNames() {
 
 json::Array passNames() {
   json::Array names;
-  for (StringRef pass : kPartNames)
-    names.push_back(json::Object{{"pass", pass}});
+  for (size_t part = 0; part < kStepParts; ++part)
+    names.push_back(json::Object{{"pass", nameOf(StepPart(part))}});
   return names;
 }
 

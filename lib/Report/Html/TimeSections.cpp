@@ -9,8 +9,6 @@ namespace json = llvm::json;
 
 namespace {
 
-constexpr std::array<StringLiteral, kStepParts> kPartNames = {"forward", "backward", "update", "other"};
-
 /// Boxes below the slots.
 std::string drawMessages(ArrayRef<Stretch> stretches) {
   std::string path;
@@ -31,10 +29,10 @@ json::Object timelineRow(const DrawnStage &stage, ArrayRef<TimedAction> actions,
   };
   for (const Slot &slot : timeline.slots) {
     computed += slot.length();
-    std::string title = kPartNames[size_t(slot.part)].str();
+    std::string title = nameOf(slot.part).str();
     if (slot.microBatch)
       title += " of micro-batch " + std::to_string(*slot.microBatch);
-    slots.push_back(json::Object{{"pass", kPartNames[size_t(slot.part)]},
+    slots.push_back(json::Object{{"pass", nameOf(slot.part)},
                                  {"x", slot.begin},
                                  {"width", slot.length()},
                                  {"title", title + ", " + nameTime(slot.length())}});
@@ -76,8 +74,8 @@ json::Object xlc::timelineSection(ArrayRef<DrawnStage> stages, const PredictedSt
   json::Array rows, passes;
   for (const DrawnStage &stage : stages)
     rows.push_back(timelineRow(stage, predicted.stages[stage.first->stage], predicted));
-  for (StringRef pass : kPartNames)
-    passes.push_back(json::Object{{"pass", pass}});
+  for (size_t part = 0; part < kStepParts; ++part)
+    passes.push_back(json::Object{{"pass", nameOf(StepPart(part))}});
   std::string text = predicted.isTime ? "A step takes " + formatSeconds(predicted.step) + " on " + spec.device->name +
                                             ", predicted. Below the computations of each stage are its messages."
                                       : "The spec has no cluster.device: widths show work, in floating-point "
