@@ -52,7 +52,7 @@ static constexpr Operator table[] = {
     {"DepthToSpace", 1, 1, 1, "!blocksize mode", evaluateByImport, importDepthToSpace, "reshape, transpose"},
     {"Div", 2, 2, 1, "", evaluateDiv, importBinary<graph::DivOp>, "div"},
     {"Dropout", 1, 3, 2, "seed", nullptr, importDropout,
-     "random_bits, compare, scale, select; nothing where it drops nothing"},
+     "random_bits, compare, scale, select; nothing if it does not drop elements"},
     {"Einsum", 1, many, 1, "!equation", nullptr, importEinsum, "reduce sum, contract, transpose"},
     {"Elu", 1, 1, 1, "alpha", nullptr, importElu, "tanh, div, select"},
     {"Equal", 2, 2, 1, "", evaluateEqual, importCompare<Predicate::eq>, "compare eq"},
@@ -182,21 +182,23 @@ const Operator *xlc::onnx::findOperator(const Node &node) {
 
 void xlc::printOperators(raw_ostream &out) {
   out << "# ONNX operators\n\n"
-         "The operators that xlc imports, and the `graph` ops that each becomes. This page is printed by\n"
-         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator marked "
-         "\"known values\nonly\" is evaluated at compile time, like the shape arithmetic of exporters; on a tensor "
-         "that depends on the\ninputs it is an error. For a model with other operators one message lists all of their "
-         "nodes.\n\n"
-         "CumSum and TopK compare every pair of elements along their dimension, which may have up to 8192. Indices "
-         "that\n"
-         "are computed from inputs, and not inputs themselves, are clamped to the dimension that they index.\n\n"
+         "This page lists the operators that xlc imports, and the `graph` ops that each operator becomes.\n"
+         "`xlc docs operators` prints the page from the table that imports models (lib/Import/Operators.cpp). An "
+         "operator\nmarked \"known values only\" is evaluated at compile time, like the shape arithmetic of exporters; "
+         "its\noperands must not depend on the inputs of the model. If a model has other operators, one message lists "
+         "all of\ntheir nodes.\n\n"
+         "CumSum and TopK compare every pair of elements along their dimension, which may have up to 8192 elements. "
+         "Indices\n"
+         "that are computed from inputs, and are not inputs themselves, are clamped to the dimension that they "
+         "index.\n\n"
       << "| " << left_justify("operator", 25) << " | " << left_justify("becomes", 42) << " |\n|---|---|\n";
   for (const Operator &row : table)
     out << "| " << left_justify(row.name, 25) << " | " << left_justify(row.becomes, 42) << " |\n";
   out << "\n## Left out\n\n"
-         "Every other operator of ONNX (ai.onnx, up to opset 21), and why it is not supported. Functions of a file "
-         "are\ninlined, also those of other domains; operators of other domains are not supported.\n\n"
-         "| operator | why |\n|---|---|\n";
+         "The table lists every other operator of ONNX (ai.onnx, up to opset 21), and the reason why it is not "
+         "supported.\nFunctions of a file are inlined, even those of other domains; operators of other domains are not "
+         "supported.\n\n"
+         "| operator | reason |\n|---|---|\n";
   forEachLeftOut(
       [&](StringRef name, StringRef reason) { out << "| " << left_justify(name, 21) << " | " << reason << " |\n"; });
 }
