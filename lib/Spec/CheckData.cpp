@@ -12,21 +12,22 @@ void refuseTwoSources(const Spec &spec, const RowsSpec &rows, StringRef path, Sp
   const TokenStreamSpec &stream = *rows.stream;
   std::string labels = (path + ".labels").str();
   if (!stream.labels.empty() && stream.labels == stream.input) {
-    errors.error(spec.where(labels), labels + " equals the input of the tokens, " + quote(stream.input));
+    errors.error(spec.where(labels),
+                 labels + " names the input of the tokens, " + quote(stream.input) + "; name another");
     errors.note(spec.where((path + ".input").str()), path + ".input is given here");
   }
   auto isOfStream = [&](StringRef name) { return name == stream.input || name == stream.labels; };
   for (const auto &[name, number] : stream.fill) {
     std::string key = (path + ".fill." + name).str();
     if (isOfStream(name))
-      errors.error(spec.where(key), key + " fills an input that gets its rows from the stream");
+      errors.error(spec.where(key), key + " fills an input whose rows come from the token stream");
     else if (rows.files.count(name))
       errors.error(spec.where(key), key + " fills an input that has a file");
   }
   for (const auto &[name, file] : rows.files)
     if (isOfStream(name)) {
       std::string key = (path + "." + name).str();
-      errors.error(spec.where(key), key + " gives a file for an input that gets its rows from the stream");
+      errors.error(spec.where(key), key + " gives a file for an input whose rows come from the token stream");
     }
 }
 
@@ -43,16 +44,18 @@ void checkTargets(const Spec &spec, const TokenStreamSpec &stream, StringRef pat
     errors.note({}, "set " + targets + " to same, the default with loss.shift");
   }
   if (stream.targets == Targets::Default && !stream.labels.empty() && spec.loss.type != LossSpec::Type::CrossEntropy) {
-    errors.warning(spec.where(labels), "the model computes its own loss, and its labels are the tokens shifted by one");
+    errors.warning(spec.where(labels),
+                   "the labels are the tokens shifted by one, and the model, which computes its own "
+                   "loss, may shift them again");
     errors.note({}, "set " + targets +
                         " to same if the model shifts labels itself, as models of transformers do, and " + targets +
-                        " to next if it does not");
+                        " to next otherwise");
   }
 }
 
 void checkRows(const Spec &spec, const RowsSpec &rows, StringRef path, SpecErrors &errors) {
   if (isGiven(spec, path) && rows.isEmpty())
-    return errors.error(spec.where(path), path + " names no file");
+    return errors.error(spec.where(path), path + " is empty: it must name at least one file");
   if (!rows.stream)
     return;
   if (rows.stream->input.empty()) {

@@ -50,7 +50,7 @@ void checkWeightGradients(Spec &spec, SpecErrors &errors) {
   }
   if (!spec.device || spec.device->isCpu()) {
     errors.error(location, "runtime.weight_gradients: beside requires a GPU as cluster.device: its speed determines "
-                           "for how long memory is kept");
+                           "how long operands are kept in memory");
     errors.note({}, "for example cluster: {device: h100}");
   }
   if (spec.overlap == false) {

@@ -60,7 +60,7 @@ void checkOutputs(const Spec &spec, const EvalSpec &eval, SpecErrors &errors) {
       errors.error(spec.where("eval.outputs"), "eval.outputs has " + quote(name) + " twice");
     else if (name.empty() || StringRef(name).contains('/') || name == "." || name == "..")
       errors.error(spec.where("eval.outputs"), "eval.outputs has " + quote(name) +
-                                                   ", which cannot be the name of a file: export the model with "
+                                                   ", which cannot be a file name: export the model with "
                                                    "another name for this output");
 }
 

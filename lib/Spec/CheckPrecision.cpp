@@ -22,7 +22,7 @@ void checkLossScale(Spec &spec, SpecErrors &errors) {
     return;
   SpecLocation location = spec.where("precision.loss_scale");
   if (spec.precision.compute == Compute::F32) {
-    errors.error(location, "precision.loss_scale applies to float16 gradients, and precision.compute is fp32");
+    errors.error(location, "precision.loss_scale applies to float16 gradients, but precision.compute is fp32");
     noteIfGiven(spec, "precision.compute", "precision.compute is given here", errors);
     errors.note({}, "set precision.compute to fp16, or remove precision.loss_scale");
   } else if (spec.precision.compute == Compute::BF16)
@@ -68,11 +68,12 @@ void checkRounding(Spec &spec, SpecErrors &errors) {
   std::string unit = precision.compute == PrecisionSpec::Compute::BF16 ? "2^-9" : "2^-12";
   if (precision.masterless)
     errors.warning(spec.where("precision.master"),
-                   "parameters have no master and are rounded to nearest: an update of less than " + unit +
-                       " of a parameter is lost");
+                   "parameters have no master and are rounded to nearest: an update smaller than " + unit +
+                       " times the parameter is lost");
   if (precision.narrowStates)
-    errors.warning(spec.where("precision.states"), "states are rounded to nearest: a change of less than " + unit +
-                                                       " of a state is lost, and a moving average may stop moving");
+    errors.warning(spec.where("precision.states"),
+                   "states are rounded to nearest: a change smaller than " + unit +
+                       " times the state is lost, and a moving average may stop changing");
 }
 
 /// Rules that take an eps divide by the root of a state that holds squares.

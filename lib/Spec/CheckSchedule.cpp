@@ -57,8 +57,8 @@ void checkScheduleKeys(Spec &spec, SpecErrors &errors) {
     if (isGiven(spec, pathOf(key.name)) && !key.isTaken(row))
       refuse(pathOf(key.name), key.takers);
   auto need = [&](const std::string &key) {
-    errors.error(whereType(spec), "lr_schedule.type = " + StringRef(row.name) + " needs " + key);
-    errors.note({}, "it takes " + describe(*findKey(key)));
+    errors.error(whereType(spec), "lr_schedule.type = " + StringRef(row.name) + " requires " + key);
+    errors.note({}, key + " must be " + describe(*findKey(key)));
   };
   for (const runtime::TakenByRate &taken : row.takes)
     if (taken.isRequired && !isGiven(spec, pathOf(taken.key)))
@@ -87,7 +87,8 @@ void checkScheduledSteps(Spec &spec, SpecErrors &errors) {
                                                            (hasDecay ? " + lr_schedule.decay = " + number(decay) : ""));
   noteIfGiven(spec, pathOf(ScheduleKey::Warmup), "lr_schedule.warmup is given here", errors);
   noteIfGiven(spec, pathOf(ScheduleKey::Decay), "lr_schedule.decay is given here", errors);
-  errors.note({}, "steps includes them; " + number(warmup + decay) + " or more would work");
+  errors.note({}, Twine("lr_schedule.steps includes the warm-up") + (hasDecay ? " and the decay" : "") + "; " +
+                      number(warmup + decay) + " or more would work");
 }
 
 void checkLeastRate(Spec &spec, SpecErrors &errors) {
@@ -107,7 +108,7 @@ void checkClipping(Spec &spec, SpecErrors &errors) {
     return;
   errors.error(spec.where("optimizer.clip_value"),
                "optimizer.clip_value = " + number(*spec.optimizer.clipValue) + " and optimizer.clip_norm = " +
-                   number(*spec.optimizer.clipNorm) + " exclude each other; remove one of them");
+                   number(*spec.optimizer.clipNorm) + " are mutually exclusive; remove one of them");
   errors.note(spec.where("optimizer.clip_norm"), "optimizer.clip_norm is given here");
 }
 

@@ -33,8 +33,8 @@ void checkGlobalBatch(Spec &spec, SpecErrors &errors) {
   noteIfGiven(spec, "batch.micro", "batch.micro is given here", errors);
   noteIfGiven(spec, "dp", "dp is given here", errors);
   int64_t below = *spec.globalBatch / perRound * perRound, above = below + perRound;
-  errors.note({},
-              below ? Twine(below) + " and " + Twine(above) + " are multiples" : "the smallest one is " + Twine(above));
+  errors.note({}, below ? Twine(below) + " and " + Twine(above) + " are multiples"
+                        : "the smallest multiple is " + Twine(above));
 }
 
 /// A timeline has an entry per unit and micro-batch.
@@ -43,9 +43,9 @@ void checkMicroBatches(Spec &spec, SpecErrors &errors) {
   int64_t perRound = spec.microBatch * spec.dp;
   if (!spec.globalBatch || *spec.globalBatch % perRound != 0 || spec.microBatches() <= most)
     return;
-  errors.error(spec.where("batch.global"), "batch.global = " + Twine(*spec.globalBatch) + " makes " +
-                                               Twine(spec.microBatches()) + " micro-batches, at most " + Twine(most) +
-                                               " are supported");
+  errors.error(spec.where("batch.global"), "batch.global = " + Twine(*spec.globalBatch) + " results in " +
+                                               Twine(spec.microBatches()) + " micro-batches, but at most " +
+                                               Twine(most) + " are supported");
   errors.note({}, "batch.micro = " + Twine((*spec.globalBatch + most * spec.dp - 1) / (most * spec.dp)) +
                       " or more would work");
 }
@@ -61,8 +61,8 @@ void checkShardGroups(Spec &spec, SpecErrors &errors) {
     --below;
   while (above < spec.dp && spec.dp % above != 0)
     ++above;
-  errors.note({}, above > below && above <= spec.dp ? Twine(below) + " and " + Twine(above) + " would divide it"
-                                                    : Twine(below) + " would divide it");
+  errors.note({}, above > below && above <= spec.dp ? Twine(below) + " and " + Twine(above) + " would divide dp"
+                                                    : Twine(below) + " would divide dp");
 }
 
 void checkShardStage(Spec &spec, SpecErrors &errors) {
@@ -120,7 +120,7 @@ void checkReduce(Spec &spec, SpecErrors &errors) {
   if (spec.zero.reduce != ZeroSpec::Reduce::MicroBatch || spec.zeroStage >= 2)
     return;
   errors.error(spec.where("zero.reduce"),
-               "zero.reduce = micro_batch needs zero_stage 2 or 3, got " + Twine(spec.zeroStage));
+               "zero.reduce = micro_batch requires zero_stage = 2 or 3, got " + Twine(spec.zeroStage));
   noteIfGiven(spec, "zero_stage", "zero_stage is given here", errors);
   errors.note({}, "stages 0 and 1 reduce once per step");
 }
@@ -129,7 +129,7 @@ void checkLoss(Spec &spec, SpecErrors &errors) {
   bool isCrossEntropy = isGiven(spec, "loss.type");
   if (isCrossEntropy && isGiven(spec, "loss.output")) {
     errors.error(spec.where("loss.output"),
-                 "loss.output and loss.type exclude each other: the model or xlc computes the loss");
+                 "loss.output and loss.type are mutually exclusive: either the model or xlc computes the loss");
     errors.note(spec.where("loss.type"), "loss.type is given here");
   }
   constexpr StringLiteral crossEntropyKeys[] = {"loss.logits", "loss.labels", "loss.shift", "loss.ignore_index"};
@@ -141,7 +141,7 @@ void checkLoss(Spec &spec, SpecErrors &errors) {
   }
   for (StringRef key : {"loss.logits", "loss.labels"})
     if (isCrossEntropy && !isGiven(spec, key))
-      errors.error(spec.where("loss.type"), "loss.type = cross_entropy needs " + Twine(key));
+      errors.error(spec.where("loss.type"), "loss.type = cross_entropy requires " + Twine(key));
   spec.loss.location = spec.where("loss");
   if (isCrossEntropy)
     spec.loss.type = LossSpec::Type::CrossEntropy;
@@ -186,7 +186,7 @@ void checkGroups(Spec &spec, SpecErrors &errors) {
   for (auto [index, group] : enumerate(spec.optimizer.groups)) {
     std::string path = "optimizer.groups[" + std::to_string(index) + "]";
     if (!isGiven(spec, path + ".match"))
-      errors.error(group.location, path + " needs match, a list of patterns over parameter names");
+      errors.error(group.location, path + " requires match, a list of patterns over parameter names");
     auto isOfGroup = [&](const auto &entry) {
       return StringRef(entry.first).starts_with(path + ".") && entry.first != path + ".match";
     };

@@ -51,7 +51,7 @@ public:
         join(map_range(ArrayRef(rest).take_front(most), [](StringRef name) { return quote(name); }), ", ");
     if (rest.size() > most)
       names += " and " + std::to_string(rest.size() - most) + " more";
-    errors.note(SpecLocation{}, "no key of a spec corresponds to " + names);
+    errors.note(SpecLocation{}, "a spec has no keys for " + names);
   }
 
 private:
@@ -71,7 +71,7 @@ private:
       return rest.push_back(path);
     std::string theirs = quote(node.kind == YamlNode::Kind::Scalar ? path + ": " + node.text : path);
     if (row->ours.starts_with("--"))
-      return errors.note(node.keyLocation, theirs + " is an option of the program: " + row->ours);
+      return errors.note(node.keyLocation, theirs + " is the program's option " + row->ours);
     bool isAuto = node.text == "auto" && !isUnsupported;
     std::optional<std::string> written;
     if (row->write)
@@ -80,11 +80,11 @@ private:
       written = writeAt(row->ours, node.text);
     if (isAuto)
       return errors.note(node.keyLocation, theirs + " is " + quote(written ? *written : writeAt(row->ours, "...")) +
-                                               " here, with the value in the trainer's arguments");
+                                               " in a spec, with the value from the trainer's arguments");
     if (written && !written->empty())
-      errors.note(node.keyLocation, theirs + " is " + quote(*written) + " here");
+      errors.note(node.keyLocation, theirs + " is " + quote(*written) + " in a spec");
     else if (!written && isUnsupported)
-      errors.note(node.keyLocation, theirs + " would be " + quote(row->ours) + ", which is not supported yet");
+      errors.note(node.keyLocation, theirs + " corresponds to " + quote(row->ours) + ", which is not supported yet");
     else if (!written)
       rest.push_back(path);
   }
@@ -102,8 +102,8 @@ bool refuseForeign(const YamlNode &root, SpecErrors &errors) {
   if (root.kind != YamlNode::Kind::Mapping || tool == std::end(tools) || 2 * ours >= root.children.size())
     return false;
   errors.error(root.location, "this is " + tool->what +
-                                  ", not a spec of xlc; write a spec with the keys in the notes, " +
-                                  "and with loss, dims and data, which such a file does not have");
+                                  ", not a spec of xlc; write a spec with the keys in the notes and " +
+                                  "with loss, dims and data, which such a file does not contain");
   Translator translator(root, errors);
   translator.translate(root, "");
   translator.sayRest();

@@ -141,10 +141,10 @@ private:
     if (const Alias *alias = findAlias((rowPrefix + written).str());
         alias && meant.empty() && !rowPrefix.starts_with("cluster.device.")) {
       if (alias->ours.starts_with("--"))
-        return "the program has an option for this, " + alias->ours.str();
+        return "use the program's option " + alias->ours.str();
       StringRef last = alias->ours.substr(alias->ours.rfind('.') + 1);
       if (findKey(alias->ours)->kind == Kind::Unsupported)
-        return "the key of xlc is " + quote(alias->ours) + ", which is not supported yet";
+        return "the key in a spec is " + quote(alias->ours) + ", which is not supported yet";
       meant.push_back(is_contained(siblings, last) ? last : StringRef(alias->ours));
     }
     // A key that lacks one letter is meant more often than one of that name somewhere else.

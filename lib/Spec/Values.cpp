@@ -61,9 +61,9 @@ std::string explainNotNumber(const YamlNode &node) {
   if (node.isQuoted && looksLikeNumber(text))
     return "remove the quotes";
   if (parseBytes(text))
-    return "a count takes no unit";
+    return "a count has no unit";
   if (StringRef lower = text.ltrim("+-."); lower.equals_insensitive("inf") || lower.equals_insensitive("nan"))
-    return "it must be finite";
+    return "the number must be finite";
   return "";
 }
 
@@ -75,7 +75,7 @@ bool Reader::readInteger(const YamlNode &node, int64_t &result) {
   StringRef digits = node.text;
   digits.consume_front("+");
   if (digits.getAsInteger(10, result)) {
-    hint = "it does not fit into 64 bits";
+    hint = "the number does not fit into 64 bits";
     return false;
   }
   return key.range.contains(double(result));
@@ -87,7 +87,7 @@ bool Reader::readNumber(const YamlNode &node, double &result) {
     return false;
   }
   if (!std::isfinite(result)) {
-    hint = "it must be finite";
+    hint = "the number must be finite";
     return false;
   }
   return key.range.contains(result);
@@ -132,7 +132,7 @@ bool Reader::readChoiceOrFile(const YamlNode &node, StringRef ending, Value &res
 bool Reader::readText(const YamlNode &node, std::string &result) {
   result = node.text;
   if (key.kind == Kind::NpyFile && node.kind == YamlNode::Kind::Scalar && !StringRef(node.text).ends_with(".npy")) {
-    hint = "convert other formats with python -m xlc_data rows, or use a token stream: tokens and input";
+    hint = "convert other formats with python -m xlc_data rows, or use a token stream (keys tokens and input)";
     return false;
   }
   return node.kind == YamlNode::Kind::Scalar && !node.text.empty();
@@ -161,10 +161,10 @@ bool Reader::readIntegers(const YamlNode &node, std::vector<double> &result) {
 
 bool Reader::readPatterns(const YamlNode &node, std::vector<std::string> &result) {
   if (node.kind == YamlNode::Kind::Scalar)
-    hint = "put it into brackets";
+    hint = "write a list in brackets";
   if (node.kind != YamlNode::Kind::Sequence || node.children.empty())
     return false;
-  hint = "a pattern is a name that may contain the wildcards * and ?, with ! in front to exclude";
+  hint = "a pattern is a name with optional wildcards * and ?; a leading ! excludes names";
   return all_of(node.children, [&](const YamlNode &child) {
     culprit = &child;
     result.push_back(child.text);
@@ -189,7 +189,7 @@ bool Reader::readFiles(const YamlNode &node, std::vector<std::string> &result) {
 }
 
 bool Reader::readNameLists(const YamlNode &node, std::vector<std::vector<std::string>> &result) {
-  hint = "each inner list has two names or more, [[a, b], [c, d]]";
+  hint = "each inner list must have at least two names: [[a, b], [c, d]]";
   return node.kind == YamlNode::Kind::Sequence && !node.children.empty() &&
          all_of(node.children, [&](const YamlNode &child) { return readNames(child, 2, result.emplace_back()); });
 }

@@ -34,7 +34,7 @@ bool checkBytes(StringRef text, SpecErrors &errors) {
   const auto *begin = reinterpret_cast<const UTF8 *>(text.begin());
   const auto *bad = begin;
   if (!isLegalUTF8String(&bad, reinterpret_cast<const UTF8 *>(text.end()))) {
-    errors.error(locationOf(text, bad - begin), "the file is not UTF-8 text from here on");
+    errors.error(locationOf(text, bad - begin), "the file is not valid UTF-8 from this byte on");
     return false;
   }
   size_t control = text.find_if([](char c) {
@@ -181,7 +181,7 @@ YamlFile readYaml(StringRef text, SpecErrors &errors) {
       errors.error(second.takeRoot().location, "a spec must be one YAML document; a second one begins here");
     isWhole = true;
   } catch (const YAML::Exception &exception) {
-    errors.error(locationOf(exception.mark), "this is not YAML: " + exception.msg);
+    errors.error(locationOf(exception.mark), "invalid YAML: " + exception.msg);
   } catch (const Stop &) {
     isWhole = false; // the complaint has been made
   }
