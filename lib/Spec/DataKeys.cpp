@@ -55,15 +55,15 @@ const Key rows[] = {
   {"data.train", Kind::Folder, any, "", "none",
    "A folder with one NAME.npy per model input (and labels), a mapping from names to files, or a token "
    "stream, which is a mapping of the keys below: `{tokens: corpus.bin, input: input_ids, labels: labels}`. "
-   "[Runtime.md](Runtime.md#data) has the formats. Next to the keys of a stream, files may be given for inputs that "
-   "it does not provide.",
+   "[Runtime.md](Runtime.md#data) has the formats. In addition to the keys of a stream, files may be given for inputs "
+   "that it does not provide.",
    setFolder<&DataSpec::train>},
   {"data.train.*", Kind::NpyFile, any, "", "none",
    "The file with the rows of this model input (or of the labels): floats or integers, which are converted to the "
    "input's type without scaling.", setFile<&DataSpec::train>},
   {"data.train.tokens", Kind::Files, any, "", "none",
    "The files of the stream, or patterns (`corpus/*.bin`), which are expanded in the order of names when the program "
-   "starts. A row has as many tokens as `input` is long; rows do not cross files.",
+   "starts. The number of tokens of a row is the length of a row of `input`; rows do not cross files.",
    setTokens<&DataSpec::train>, true},
   {"data.train.type", Kind::Choice, any, "auto|uint8|uint16|uint32|int32", "auto",
    "Type of the tokens in files without a header, little endian. `auto`: the type recorded in the files of llm.c, "
@@ -75,8 +75,8 @@ const Key rows[] = {
    "The model input (or the labels of `loss`) for the targets.",
    setLabels<&DataSpec::train>, true},
   {"data.train.targets", Kind::Choice, any, "next|same", "`same` with `loss.shift`, else `next`",
-   "`next`: labels are the tokens shifted by one, so that row i of a file is tokens i S to i S + S. `same`: labels "
-   "are the tokens themselves, and the loss shifts them.",
+   "`next`: labels are the tokens shifted by one, so that row i of a file is tokens i S to i S + S, where S is the "
+   "length of a row. `same`: labels are the tokens themselves, and the loss shifts them.",
    setTargets<&DataSpec::train>, true},
   {"data.train.fill", Kind::Names, any, "", "none",
    "Inputs that are filled with one number: `{attention_mask: 1}`.", nullptr, true},

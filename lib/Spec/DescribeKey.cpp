@@ -83,7 +83,7 @@ std::string describe(const Key &key) {
   case Kind::Bytes:
     return "a size above 0 with a unit";
   case Kind::BytesUnitsOrAuto:
-    return "auto, a number of units or a size with a unit";
+    return "auto, a number of model units, or a size such as 25MiB";
   case Kind::Folder:
     return "a folder or a mapping";
   case Kind::Directory:

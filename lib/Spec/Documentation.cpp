@@ -11,14 +11,14 @@ namespace {
 
 constexpr StringLiteral introduction = R"(# The spec file
 
-One YAML file configures training; the ONNX file defines the model. Every key has a default, so a spec is as short as
-`dp: 8` and `zero_stage: 3`. This page is printed by `xlc docs spec` from the table that checks specs.
+One YAML file configures training; the ONNX file defines the model. Every key has a default, so a spec can be as short
+as `dp: 8` and `zero_stage: 3`. This page is printed by `xlc docs spec` from the table that checks specs.
 
 - Sizes in bytes carry a unit (`25MiB`, `24GB`); counts carry none.
 - Paths are relative to the spec file.
 - A key that is not on this page is an error, and so is a key that is given twice, an alias or an anchor.
   All errors of a file are reported in one run, each with line and column.
-- In the tables `*` stands for a name of your own, and `[]` for the entries of a list.
+- In the tables `*` stands for a name, such as that of a dimension or an input, and `[]` for the entries of a list.
 
 ```yaml
 dp: 4
@@ -63,7 +63,7 @@ void printOptimizers(raw_ostream &out) {
 void printSchedules(raw_ostream &out) {
   out << "\nThe factor on a rate after t applied steps. W is `warmup`: while t < W, the factor goes from `warmup_from` "
          "to 1,\n`warmup_from + (1 - warmup_from) t / W`. T is `steps`, p = (t - W) / max(1, T - W), m = `min_lr` / "
-         "`optimizer.lr`. After T the formulas continue\nas their libraries' do: a cosine rises again.\n\n"
+         "`optimizer.lr`. After T the formulas continue\nas in their libraries: a cosine rises again.\n\n"
          "| `lr_schedule.type` | takes | factor for t >= W |\n|---|---|---|\n";
   for (const runtime::ScheduleRow &row : runtime::kSchedules) {
     SmallVector<StringRef> keys;
@@ -107,10 +107,10 @@ void printSpecDocumentation(raw_ostream &out) {
     if (section.path == "lr_schedule")
       printSchedules(out);
   }
-  out << "\n## Names in other tools\n\nThese names are not keys of a spec; error messages propose the key. A "
-         "configuration file of Accelerate, DeepSpeed or transformers given as `--spec` is recognized, and notes "
-         "translate its keys and values.\n\n"
-         "| there | here |\n|---|---|\n";
+  out << "\n## Names in other tools\n\nThese names are not keys of a spec; error messages propose the corresponding "
+         "key. A configuration file of Accelerate, DeepSpeed or transformers given as `--spec` is recognized, and "
+         "notes translate its keys and values.\n\n"
+         "| other tool | xlc |\n|---|---|\n";
   for (const spec::Alias &row : spec::aliasTable())
     out << "| `" << join(split(row.theirs, ' '), "`, `") << "` | `" << row.ours << "` |\n";
   out << "\n## Not supported yet\n\nThese keys are recognized and rejected.\n\n| key | meaning |\n|---|---|\n";

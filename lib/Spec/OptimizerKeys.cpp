@@ -92,7 +92,7 @@ const Key table[] = {
    "(PyTorch's clip_grad_value_). The logged norm is that before clipping. Cannot be combined with `clip_norm`.",
    [](Spec &s, const Value &v) { s.optimizer.clipValue = v.number; }},
   {"optimizer.groups", Kind::Sections, any, "", "",
-   "Parameters with other numbers; later groups take precedence.", addGroup},
+   "Parameters with other hyperparameters; later groups take precedence.", addGroup},
   {"optimizer.groups[].match", Kind::Patterns, any, "", "required",
    "Patterns over parameter names, as for `trainable`.",
    [](Spec &s, const Value &v) { group(s).match = v.texts; }},
@@ -109,8 +109,8 @@ const Key table[] = {
    ofTakers(Epsilon, "the group's eps."), setNumberOfGroup<Epsilon>},
 
   {"lr_schedule", Kind::Choice, any, rateScheduleNames(), "constant",
-   "The schedule of learning rates: a type, or a mapping of the keys below. Only applied steps count, skipped ones "
-   "(`precision.loss_scale`) do not. `--lr` of the program scales the whole schedule.", setScheduleType},
+   "The schedule of learning rates: a type, or a mapping of the keys below. Only applied steps are counted, not "
+   "skipped ones (`precision.loss_scale`). `--lr` of the program scales the whole schedule.", setScheduleType},
   {"lr_schedule.type", Kind::Choice, any, rateScheduleNames(), "constant",
    "The formula, from the table of schedules.", setScheduleType},
   scheduled<Warmup>("lr_schedule.warmup", "0, 1000 for DeepSpeed's", "steps of the warm-up."),
@@ -123,7 +123,7 @@ const Key table[] = {
   scheduled<Cycles>("lr_schedule.cycles", "0.5 for cosine, 1 for cosine_with_restarts",
                     "cosine waves after the warm-up."),
   scheduled<Power>("lr_schedule.power", "1", "the exponent."),
-  scheduled<Timescale>("lr_schedule.timescale", "warmup, or 10000 without", "steps until the rate is 1 / sqrt(2)."),
+  scheduled<Timescale>("lr_schedule.timescale", "warmup, or 10000 without", "steps until the factor is 1 / sqrt(2)."),
   scheduled<Decay>("lr_schedule.decay", "required", "steps of the decay at the end."),
   {"lr_schedule.decay_shape", Kind::Choice, any, "linear|cosine|1-sqrt", "linear",
    "wsd: the shape of the decay.", setCurve<&runtime::RateSchedule::decayShape>},
