@@ -204,9 +204,9 @@ void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const 
         listNames(lost) +
         " cannot be trained, and nothing is normalised over the batch; export with "
         "torch.onnx.export(model.train(), ..., dynamo=False, do_constant_folding=False, "
-        "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics; trainable: "
-        "[\"*\", \"!" +
-        lost.front() + "\"] keeps the folded layers");
+        "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics; to keep "
+        "the folded layers, set trainable: [\"*\", \"!" +
+        lost.front() + "\"]");
   std::vector<std::string> bare = norms.foldedInTraining; // without parameters whose absence would tell
   llvm::erase_if(bare, [&](StringRef module) {
     return llvm::any_of(model.signature.parameters, [&](StringRef name) { return name.rsplit('.').first == module; });

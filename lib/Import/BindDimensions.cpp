@@ -58,7 +58,7 @@ private:
       return;
     if (given->second.size() != input.shape.size())
       return diagnostics.error("input '" + input.name + "' has " + Twine(input.shape.size()) +
-                               " dimensions, its rows have " + Twine(given->second.size()));
+                               " dimensions, but its rows have " + Twine(given->second.size()));
     for (size_t d = 1; d < input.shape.size(); ++d) {
       Dimension &dimension = input.shape[d];
       int64_t size = given->second[d];
@@ -76,16 +76,17 @@ private:
     if (dimension.size && *dimension.size != spec.microBatch)
       return diagnostics.error(spec, "batch.micro",
                                "dimension 0 of input '" + input.name + "' is fixed at " + Twine(*dimension.size) +
-                                   ", batch.micro is " + Twine(spec.microBatch) +
-                                   "; export it with a dynamic batch, or use " + Twine(*dimension.size));
+                                   ", but batch.micro is " + Twine(spec.microBatch) +
+                                   "; export the model with a dynamic batch, or set batch.micro to " +
+                                   Twine(*dimension.size));
     if (dimension.name.empty())
       return void(dimension.size = spec.microBatch);
     auto [it, isNew] = bound.try_emplace(dimension.name, spec.microBatch);
     if (!isNew && it->second != spec.microBatch)
       diagnostics.error(spec, "dims." + dimension.name,
                         "dimension '" + dimension.name + "' is the batch of input '" + input.name +
-                            "', which dims sets to " + Twine(it->second) + ", batch.micro is " +
-                            Twine(spec.microBatch));
+                            "': dims sets it to " + Twine(it->second) + ", but batch.micro is " +
+                            Twine(spec.microBatch) + "; remove it from dims");
     it->second = spec.microBatch;
   }
 

@@ -172,8 +172,8 @@ private:
       int one = typeOf(node, *first), other = typeOf(node, i);
       if (one == other || !becomeOne(one, other))
         continue;
-      node.misfit = "takes operands of one element type: '" + node.inputs[*first] + "' is " + nameOfType(one) + ", '" +
-                    node.inputs[i] + "' is " + nameOfType(other) + "; add a Cast of one of them";
+      node.misfit = "requires operands of one element type, but '" + node.inputs[*first] + "' is " + nameOfType(one) +
+                    " and '" + node.inputs[i] + "' is " + nameOfType(other) + "; cast one of them";
       return false;
     }
     return true;

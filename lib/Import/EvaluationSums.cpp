@@ -111,10 +111,9 @@ private:
     if (first == spec.eval->metrics.end())
       return true;
     if (losses.size() != 1)
-      return complain("eval.metrics",
-                      "eval.metrics has " + first->name() +
-                          ", which counts labels among the logits of a cross-entropy, and the model has " +
-                          Twine(losses.size()) + " of them");
+      return complain("eval.metrics", "eval.metrics has " + first->name() +
+                                          ", which requires exactly one cross-entropy, but the model has " +
+                                          Twine(losses.size()));
     graph::CrossEntropyOp loss = losses.front();
     graph::PartOf f(loss, OpBuilder(forward.front().getTerminator()), graph::Spelling::AsModels);
     Targets targets = findTargets(f, loss);
@@ -153,7 +152,7 @@ private:
   bool addTop(graph::Formula &f, const Targets &targets, const runtime::Metric &metric) {
     if (int64_t(metric.k) > targets.size)
       return complain("eval.metrics",
-                      "eval.metrics has " + metric.name() + ", and the model has " + Twine(targets.size) + " classes");
+                      "eval.metrics has " + metric.name() + ", but the model has " + Twine(targets.size) + " classes");
     std::string name = runtime::nameOfTop(metric.k);
     if (llvm::is_contained(names, name))
       return true;
@@ -168,7 +167,7 @@ private:
       return complain("eval.metrics", "eval.metrics supports at most " + Twine(runtime::kMostClasses) +
                                           " classes; the model has " + Twine(targets.size));
     if (spec.eval->average == runtime::MetricAverage::Binary && targets.size != 2)
-      return complain("eval.average", "eval.average = binary requires two classes, the model has " +
+      return complain("eval.average", "eval.average = binary requires two classes, but the model has " +
                                           Twine(targets.size) + "; use macro");
     Type i64 = f.b.getI64Type();
     Value isLargest = f.isEqual(

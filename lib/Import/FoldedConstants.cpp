@@ -51,13 +51,14 @@ public:
     if (!folded.empty())
       diagnostics.error("the exporter precomputed " + listNames(folded) + ", the first from " + source +
                         ", which would be trained without its gradient through " + reader->describe() + "; " +
-                        adviseExport(model) + "; trainable: [\"*\", \"!" + folded.front() +
-                        "\"] treats it as a constant");
+                        adviseExport(model) + ", or treat the first as a constant with trainable: [\"*\", \"!" +
+                        folded.front() + "\"]");
     if (!open.empty())
-      diagnostics.warning("the exporter precomputed " + listNames(open) +
-                          " from constants or parameters, which the file does not record; treated as constants: "
-                          "to confirm, set trainable: [\"*\", \"!" +
-                          open.front() + "\"]; otherwise " + adviseExport(model));
+      diagnostics.warning(
+          "the exporter precomputed " + listNames(open) +
+          ", and the file does not record whether from constants or from parameters; they are treated as "
+          "constants: to confirm, set trainable: [\"*\", \"!" +
+          open.front() + "\"]; otherwise " + adviseExport(model));
   }
 
   std::string findSource(const ParameterPlan::Constant &constant);

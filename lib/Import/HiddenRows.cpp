@@ -127,8 +127,9 @@ void xlc::onnx::warnOfHiddenRows(const Model &model, mlir::func::FuncOp forward,
       names.push_back(name.str());
   });
   if (!names.empty())
-    diagnostics.warning(listNames(names) +
-                        ": if a query sees no key, as with padding on the left, this mask attends to all keys equally, "
-                        "but PyTorch's scaled_dot_product_attention gives zeros; only the nodes' metadata "
-                        "distinguishes the two: keep it, or export the model with xlc_export");
+    diagnostics.warning(
+        listNames(names) +
+        ": if all keys of a query are masked, as with padding on the left, the query attends to all keys "
+        "equally, but PyTorch's scaled_dot_product_attention returns zeros; only the nodes' metadata "
+        "distinguishes the two: keep it, or export the model with xlc_export");
 }

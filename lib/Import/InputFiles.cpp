@@ -91,12 +91,12 @@ void warnOfUnread(ArrayRef<Input> inputs, FileDiagnostics &diagnostics) {
     });
     std::string name = "'" + input.name.str() + "'";
     if (like != inputs.end())
-      diagnostics.warning("nothing reads the values of input " + Twine(name) + ". If one tensor was passed as " + name +
+      diagnostics.warning("no node reads the values of input " + Twine(name) + ". If one tensor was passed as " + name +
                           " and '" + like->name + "' at export, the file computes with '" + like->name +
                           "' in both places: export it with xlc_export, which keeps inputs apart. The program rejects "
                           "different files for the two");
     else
-      diagnostics.warning((input.isUnread ? "nothing reads" : "the loss does not depend on") +
+      diagnostics.warning((input.isUnread ? "no node reads" : "the loss does not depend on") +
                           Twine(" the values of input ") + name + ": its file is read, but has no effect");
   }
 }
@@ -131,8 +131,8 @@ void refuseOtherSizes(ArrayRef<Input> inputs, const Spec &spec, FileDiagnostics 
       continue;
     bool isLabel = spec.loss.type == LossSpec::Type::CrossEntropy && spec.loss.labels == input.name;
     diagnostics.error(spec, "data.train." + input.name.str(),
-                      "the rows of input '" + input.name + "' are " + describeSizes(needed) + ", those of its file " +
-                          describeSizes(*row) +
+                      "the rows of input '" + input.name + "' are " + describeSizes(needed) +
+                          ", but those of its file are " + describeSizes(*row) +
                           (isLabel
                                ? "; the loss reads the classes from the last dimension of logits '" + spec.loss.logits +
                                      "': move them there in the model, or compute the loss in the model"

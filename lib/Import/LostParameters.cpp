@@ -28,7 +28,7 @@ void LostParameters::reportLost(ParameterPlan &plan, StringSet<> accounted) cons
   }
   auto complain = [&](const std::vector<std::string> &missing, const Twine &what, const Twine &why) {
     if (!missing.empty())
-      diagnostics.error("the exporter " + what + " " + Twine(missing.size()) + " of its " +
+      diagnostics.error("the exporter " + what + " " + Twine(missing.size()) + " of the model's " +
                         Twine(model.signature.parameters.size()) + " parameters " + why + ": " + listNames(missing) +
                         "; " + adviseExport(model) + ", or freeze them with trainable: " + "[\"*\", \"!" +
                         missing.front() + "\"]");
@@ -55,8 +55,8 @@ void LostParameters::reportMerged() const {
       }
   if (first)
     diagnostics.error("the exporter precomputed " + Twine(listNames(merged)) + ", and merged the first with '" +
-                      first->name + "', which has the same initial values: " + model.nodes[first->node].describe() +
-                      " would read that parameter; " + adviseExport(model) +
+                      first->name + "', which has the same initial values, so that " +
+                      model.nodes[first->node].describe() + " would read that parameter; " + adviseExport(model) +
                       ", or freeze it with trainable: [\"*\", \"!" + first->name + "\"]");
 }
 
@@ -81,14 +81,14 @@ void LostParameters::reportComputed(const ParameterPlan &plan, OneValues &values
         reader = &model.nodes[read.position];
     }
   if (!computed.empty())
-    diagnostics.error("the exporter precomputed " + Twine(computed.size()) +
-                      (computed.size() == 1 ? " tensor" : " tensors") +
-                      ", from parameters or constants, which the file does not record: " + listNames(computed) +
-                      ", the first read by " + reader->describe() + "; " + adviseExport(model) +
-                      "; if they are constants, freeze them with trainable: [\"*\", \"!" + computed.front() + "\"]");
+    diagnostics.error(
+        "the exporter precomputed " + Twine(computed.size()) + (computed.size() == 1 ? " tensor" : " tensors") +
+        ", and the file does not record whether from parameters or from constants: " + listNames(computed) +
+        ", the first read by " + reader->describe() + "; " + adviseExport(model) +
+        "; if they are constants, freeze them with trainable: [\"*\", \"!" + computed.front() + "\"]");
   if (!plain.empty())
     diagnostics.warning("the exporter precomputed " + listNames(plain) +
-                        ", from parameters or constants, which the file does not record: treated as " +
+                        ", and the file does not record whether from parameters or from constants: treated as " +
                         (plain.size() == 1 ? "a constant" : "constants") + "; if a parameter was involved, " +
                         adviseExport(model));
 }
@@ -99,19 +99,22 @@ void LostParameters::warn(const ParameterPlan &plan, const WeakEvidence &weak, c
     if (weak.nameless.contains(parameter.name))
       madeUp.push_back(parameter.name);
   if (!madeUp.empty())
-    diagnostics.warning("the file does not name " + Twine(madeUp.size()) + " of its " + Twine(plan.parameters.size()) +
-                        " parameters; they are called " + listNames(madeUp) +
+    diagnostics.warning("the file does not name " + Twine(madeUp.size()) + " of the model's " +
+                        Twine(plan.parameters.size()) + " parameters; they are called " + listNames(madeUp) +
                         ", and trained directly: torch.onnx.export(..., dynamo=True) keeps their names; if the model "
                         "computes them (W + B A, W * scale), xlc_export keeps the operands");
   if (!weak.copies.empty())
-    diagnostics.warning("these have the initial values of another layer and are treated as independent copies: " +
-                        listNames(weak.copies) + "; if they are one parameter, use tie");
+    diagnostics.warning(
+        "these parameters have the initial values of another layer and are treated as independent copies: " +
+        listNames(weak.copies) + "; if they are one parameter, use tie");
   for (const auto &[other, name] : ties.getDoubtful())
     diagnostics.error("'" + other + "' has the initial values of '" + name +
-                      "' and the file holds them once: one parameter, or two with equal initial values; set tie: [[" +
-                      name + ", " + other + "]] for one, untie: [" + other + "] for two");
+                      "', and the file stores them once: the two are one parameter, or have equal initial values; set "
+                      "tie: [[" +
+                      name + ", " + other + "]] for one parameter, untie: [" + other + "] for two");
   if (!weak.guessed.empty())
-    diagnostics.warning("these are initialized with one repeated number that the file holds once, and are treated as "
-                        "separate parameters: " +
-                        listNames(weak.guessed) + "; if they are one parameter, use tie");
+    diagnostics.warning(
+        "these parameters are initialized with one repeated number that the file stores once, and are treated as "
+        "separate parameters: " +
+        listNames(weak.guessed) + "; if they are one parameter, use tie");
 }

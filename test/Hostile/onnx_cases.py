@@ -189,7 +189,7 @@ def list_cases():
         "concat without an axis": ([NODES[0], node("Concat", ["h"], ["logits"])], "needs attribute 'axis'"),
         "a constant with two values": ([node("Constant", [], ["c"], [attribute("value_int", i=1), attribute("value_float", f=1.0)]), *NODES], "has several values"),
         "a node without results": ([*NODES, node("Relu", ["h"], [])], "node 'node Relu' (Relu) has no outputs"),
-        "Gemm of float and double": ([node("Gemm", ["x", "wide"], ["h"]), NODES[1]], "takes operands of one element type: 'x' is float, 'wide' is double"),
+        "Gemm of float and double": ([node("Gemm", ["x", "wide"], ["h"]), NODES[1]], "requires operands of one element type, but 'x' is float and 'wide' is double"),
     }.items():
         yield refuse(what, with_nodes(*nodes, tensors=(W, B, tensor("wide", [4, 3], b"\0" * 96, DOUBLE))), word)
     for what, (inputs, attributes, word) in {

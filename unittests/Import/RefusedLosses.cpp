@@ -207,7 +207,7 @@ loss: {output: limited}
 )",
      kBadCutLossModel,
      R"(
-node 'limited' (Div) divides by a number of the whole batch that is not a sum over it, and cannot be computed before the step: this requires a number that depends on inputs only, and a dynamic batch
+node 'limited' (Div) divides by a number that depends on the whole batch and is not a sum over the batch, and cannot be computed before the step: this requires a number that depends on inputs only, and a dynamic batch
 )"},
     {"CutLossNext", R"(
 dp: 2

@@ -148,8 +148,8 @@ batch: {micro: 2}
 )",
      kBadDimensions,
      R"(
-error: dimension 'batch' is the batch of input 'x', which dims sets to 3, batch.micro is 2
-error: dimension 0 of input 'z' is fixed at 1, batch.micro is 2; export it with a dynamic batch, or use 1
+error: dimension 'batch' is the batch of input 'x': dims sets it to 3, but batch.micro is 2; remove it from dims
+error: dimension 0 of input 'z' is fixed at 1, but batch.micro is 2; export the model with a dynamic batch, or set batch.micro to 1
 symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): dimension 2 of 'x', which has no name
 )"},
     {"Unsupported", "batch: {micro: 1}", kUnsupportedModel,

@@ -251,13 +251,13 @@ error: node 'sigmoid' (Sigmoid) has an input of a type that the operator does no
 )"},
     {"OperandTypes", "batch: {micro: 2}", kOperandTypes,
      R"(
-error: node 'gemm' (Gemm) takes operands of one element type: 'x' is float, 'wide' is double; add a Cast of one of them
-error: node 'add' (Add) takes operands of one element type: 'x' is float, 'half' is float16; add a Cast of one of them
-error: node 'sum' (Sum) takes operands of one element type: 'half' is float16, 'brain' is bfloat16; add a Cast of one of them
-error: node 'concat' (Concat) takes operands of one element type: 'long' is int64, 'short' is int16; add a Cast of one of them
-error: node 'where' (Where) takes operands of one element type: 'x' is float, 'half' is float16; add a Cast of one of them
-error: node 'less' (Less) takes operands of one element type: 'made' is float16, 'x' is float; add a Cast of one of them
-error: node 'pad' (Pad) takes operands of one element type: 'x' is float, 'made' is float16; add a Cast of one of them
+error: node 'gemm' (Gemm) requires operands of one element type, but 'x' is float and 'wide' is double; cast one of them
+error: node 'add' (Add) requires operands of one element type, but 'x' is float and 'half' is float16; cast one of them
+error: node 'sum' (Sum) requires operands of one element type, but 'half' is float16 and 'brain' is bfloat16; cast one of them
+error: node 'concat' (Concat) requires operands of one element type, but 'long' is int64 and 'short' is int16; cast one of them
+error: node 'where' (Where) requires operands of one element type, but 'x' is float and 'half' is float16; cast one of them
+error: node 'less' (Less) requires operands of one element type, but 'made' is float16 and 'x' is float; cast one of them
+error: node 'pad' (Pad) requires operands of one element type, but 'x' is float and 'made' is float16; cast one of them
 )"},
     {"Constants", "batch: {micro: 1}", kBadConstants,
      R"(
