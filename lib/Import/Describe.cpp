@@ -117,7 +117,8 @@ private:
       made.origin += parameter.isFrozen ? ", frozen" : "";
     }
     for (const Parameter &parameter : plan.unread)
-      result.parameters.push_back({parameter.name, parameter.shape, "the file, read by nothing", parameter.name, ""});
+      result.parameters.push_back(
+          {parameter.name, parameter.shape, "the file, not read by a node", parameter.name, ""});
   }
 
   void describeTies(const ParameterPlan &plan) {

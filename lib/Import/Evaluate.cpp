@@ -120,7 +120,7 @@ bool xlc::onnx::evaluateGatherND(Evaluation &e) {
       int64_t index = indices.ints[row * depth + k], size = data.shape[batch + k];
       index += index < 0 ? size : 0;
       if (index < 0 || index >= size)
-        return e.fail("index " + Twine(index) + " is outside a dimension of " + Twine(size));
+        return e.fail("has index " + Twine(index) + " for a dimension of " + Twine(size));
       offset = offset * size + index;
     }
     for (int64_t i = 0; i < inner; ++i)
@@ -149,7 +149,7 @@ bool xlc::onnx::evaluateGather(Evaluation &e) {
     for (int64_t index : indices.ints) {
       index += index < 0 ? size : 0;
       if (index < 0 || index >= size)
-        return e.fail("index " + Twine(index) + " is outside a dimension of " + Twine(size));
+        return e.fail("has index " + Twine(index) + " for a dimension of " + Twine(size));
       for (int64_t i = 0; i < inner; ++i, ++next)
         if (isFloat(table.type))
           result.floats[next] = table.floats[(o * size + index) * inner + i];
@@ -167,10 +167,10 @@ bool xlc::onnx::evaluateConcat(Evaluation &e) {
   shape[axis] = 0;
   for (const ConstantTensor *input : e.inputs) {
     if (!input || (int64_t)input->shape.size() != rank || input->type != e.inputs[0]->type)
-      return e.fail("inputs differ in rank or type");
+      return e.fail("has inputs that differ in rank or type");
     for (int64_t d = 0; d < rank; ++d) {
       if (d != axis && input->shape[d] != shape[d])
-        return e.fail("inputs differ in dimension " + Twine(d));
+        return e.fail("has inputs that differ in dimension " + Twine(d));
       stored[d] = input->stored[d] == 0 ? 0 : std::max(stored[d], input->stored[d]);
     }
     shape[axis] += input->shape[axis];
@@ -269,7 +269,7 @@ bool xlc::onnx::evaluateFlatten(Evaluation &e) {
   int64_t rank = (int64_t)e.inputs[0]->shape.size(), axis = getInt(e.node, "axis", 1);
   axis += axis < 0 ? rank : 0;
   if (axis < 0 || axis > rank)
-    return e.fail("axis is outside rank " + Twine(rank));
+    return e.fail("has an axis outside rank " + Twine(rank));
   ArrayRef<int64_t> shape = e.inputs[0]->shape;
   return withShape(e, *e.inputs[0], {countElements(shape.take_front(axis)), countElements(shape.drop_front(axis))});
 }
@@ -284,7 +284,7 @@ bool xlc::onnx::evaluateTranspose(Evaluation &e) {
   sorted = permutation;
   if (!normalizeAxes(sorted, rank).empty() || (int64_t)sorted.size() != rank ||
       llvm::any_of(permutation, [](int64_t d) { return d < 0; }))
-    return e.fail("perm is not a permutation of " + Twine(rank) + " dimensions");
+    return e.fail("has a perm that is not a permutation of " + Twine(rank) + " dimensions");
   Shape shape, stored, strides = getStrides(from.stored), permuted;
   for (int64_t d : permutation)
     shape.push_back(from.shape[d]), stored.push_back(from.stored[d]), permuted.push_back(strides[d]);

@@ -36,9 +36,9 @@ template <typename From, typename To, typename F>
 bool zip(Evaluation &e, const ConstantTensor &a, const ConstantTensor &b, ElementType type, F function) {
   Shape shape, stored;
   if (a.type != b.type)
-    return e.fail("inputs differ in element type");
+    return e.fail("has inputs that differ in element type");
   if (!broadcastShapes(a.shape, b.shape, shape) || !broadcastShapes(a.stored, b.stored, stored))
-    return e.fail("shapes do not broadcast");
+    return e.fail("has inputs whose shapes do not broadcast");
   ConstantTensor result(type, shape, stored);
   ConstantTensor wideA = a.broadcastTo(shape), wideB = b.broadcastTo(shape);
   const auto &x = wideA.data<From>(), &y = wideB.data<From>();

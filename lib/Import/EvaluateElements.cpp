@@ -49,7 +49,7 @@ bool xlc::onnx::evaluateWhere(Evaluation &e) {
     return e.fail("needs a boolean condition and two values of one type");
   if (!broadcastShapes(a.shape, b.shape, pair) || !broadcastShapes(pair, condition.shape, shape) ||
       !broadcastShapes(a.stored, b.stored, pairStored) || !broadcastShapes(pairStored, condition.stored, stored))
-    return e.fail("shapes do not broadcast");
+    return e.fail("has inputs whose shapes do not broadcast");
   ConstantTensor result(a.type, shape, stored);
   ConstantTensor wideC = condition.broadcastTo(shape), wideA = a.broadcastTo(shape), wideB = b.broadcastTo(shape);
   size_t i = 0;

@@ -42,7 +42,7 @@ std::string xlc::onnx::normalizeAxis(int64_t &axis, int64_t rank) {
     axis += rank;
   if (axis >= 0 && axis < rank)
     return "";
-  return ("axis " + Twine(given) + " is outside rank " + Twine(rank)).str();
+  return ("has axis " + Twine(given) + ", which is outside rank " + Twine(rank)).str();
 }
 
 std::string xlc::onnx::normalizeAxes(Shape &axes, int64_t rank) {
@@ -50,7 +50,7 @@ std::string xlc::onnx::normalizeAxes(Shape &axes, int64_t rank) {
     if (std::string problem = normalizeAxis(axis, rank); !problem.empty())
       return problem;
   llvm::sort(axes);
-  return std::adjacent_find(axes.begin(), axes.end()) == axes.end() ? "" : "an axis is given twice";
+  return std::adjacent_find(axes.begin(), axes.end()) == axes.end() ? "" : "has an axis twice";
 }
 
 static std::string print(ArrayRef<int64_t> shape) {
@@ -63,7 +63,7 @@ static std::string print(ArrayRef<int64_t> shape) {
 std::string xlc::onnx::inferReshape(ArrayRef<int64_t> from, ArrayRef<int64_t> request, bool allowZero, Shape &result) {
   std::optional<size_t> open;
   int64_t known = 1, total = countElements(from);
-  std::string problem = print(from) + " cannot become " + print(request);
+  std::string problem = "reshapes " + print(from) + " to " + print(request) + ", which does not match";
   result.assign(request.begin(), request.end());
   for (size_t i = 0; i < result.size(); ++i) {
     if (result[i] == 0 && !allowZero && i >= from.size())
@@ -92,7 +92,7 @@ std::string xlc::onnx::inferSqueeze(ArrayRef<int64_t> from, std::optional<Shape>
   for (auto [i, size] : llvm::enumerate(from)) {
     bool isNamed = axes ? llvm::is_contained(*axes, (int64_t)i) : size == 1;
     if (isNamed && size != 1)
-      return ("dimension " + Twine(i) + " of " + print(from) + " is not 1").str();
+      return ("squeezes dimension " + Twine(i) + " of " + print(from) + ", which is not 1").str();
     if (!isNamed)
       result.push_back(size);
   }
@@ -122,14 +122,14 @@ std::string xlc::onnx::inferSlice(ArrayRef<int64_t> from, const ConstantTensor &
   size_t count = starts.size();
   if (ends.size() != count || (axesGiven && axes.size() != count) || (stepsGiven && steps.size() != count) ||
       (!axesGiven && count > from.size()))
-    return "starts, ends, axes and steps differ in length";
+    return "has starts, ends, axes and steps that differ in length";
   for (size_t i = 0; i < count; ++i) {
     int64_t axis = axesGiven ? axes[i] : (int64_t)i, step = stepsGiven ? steps[i] : 1;
     if (std::string problem = normalizeAxis(axis, (int64_t)from.size()); !problem.empty())
       return problem;
     int64_t size = from[axis], start = starts[i], end = ends[i];
     if (step == 0 || step == INT64_MIN)
-      return "a step is " + std::to_string(step);
+      return "has a step of " + std::to_string(step);
     start = start < 0 ? std::max<int64_t>(start, -size) + size : start;
     end = end < 0 ? std::max<int64_t>(end, -size - 1) + size : end;
     start = std::clamp<int64_t>(start, 0, step > 0 ? size : size - 1);
@@ -170,12 +170,12 @@ std::string xlc::onnx::inferSplit(const Node &node, const ConstantTensor *sizes,
   int64_t total = 0;
   for (int64_t piece : pieces) {
     if (piece < 0 || piece > size)
-      return "a piece has size " + std::to_string(piece);
+      return "has a piece of size " + std::to_string(piece);
     total += piece;
   }
   if (pieces.size() != node.outputs.size() || total != size)
-    return ("pieces " + print(pieces) + " do not add up to " + Twine(size) + " for " + Twine(node.outputs.size()) +
-            " outputs")
+    return ("has pieces " + print(pieces) + ", which do not add up to " + Twine(size) + " for " +
+            Twine(node.outputs.size()) + " outputs")
         .str();
   return "";
 }

@@ -50,7 +50,8 @@ private:
         if (isScalar(values[output].value))
           scalars.push_back(output);
       if (scalars.size() != 1)
-        return fail("loss", "the model has " + Twine(scalars.size()) + " scalar outputs among " + listOutputs() +
+        return fail("loss", "the model has " + Twine(scalars.size()) + " scalar outputs, but needs one; outputs are " +
+                                listOutputs() +
                                 "; set the loss in the spec (loss: {output: NAME}), or add one (loss: {type: "
                                 "cross_entropy, logits: NAME, labels: NAME})");
       name = scalars.front();
@@ -60,7 +61,7 @@ private:
       return fail("loss.output",
                   "the loss '" + name + "' is not an output that depends on the inputs; outputs are " + listOutputs());
     if (!isScalar(loss))
-      return fail("loss.output", "the loss '" + name + "' is not a float scalar, its type is " + print(loss.getType()));
+      return fail("loss.output", "the loss '" + name + "' is not a float scalar; its type is " + print(loss.getType()));
     return LossValue{loss, name};
   }
 
@@ -101,15 +102,16 @@ private:
     RankedTensorType type = typeOf(logits);
     if (type.getRank() < 2 || !isa<FloatType>(type.getElementType()))
       return fail("loss.logits", "logits '" + spec.loss.logits +
-                                     "' need float type and a class dimension, the type is " + print(type));
+                                     "' must be floats with a class dimension, but their type is " + print(type));
     if (!labels) // a loss of the spec may bring its own input
       labels = addInput(spec.loss.labels, RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type()));
     RankedTensorType labelType = typeOf(labels);
     if (labelType.getShape() != type.getShape().drop_back() || !isa<IntegerType>(labelType.getElementType()))
       return fail("loss.labels", "labels '" + spec.loss.labels + "' of type " + print(labelType) +
-                                     " do not fit logits of type " + print(type));
+                                     " do not match logits of type " + print(type));
     if (spec.loss.shift && (labelType.getRank() < 2 || labelType.getShape().back() < 2))
-      return fail("loss.shift", "shift needs labels along a sequence of 2 or more, their type is " + print(labelType));
+      return fail("loss.shift",
+                  "loss.shift requires labels for a sequence of 2 or more, but their type is " + print(labelType));
     if (spec.loss.shift)
       labels = shift(labels);
     auto scalar = RankedTensorType::get({}, type.getElementType());

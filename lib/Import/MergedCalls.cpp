@@ -128,9 +128,9 @@ private:
       for (const std::string &name : node.call.values())
         if (names.findInFile(name).empty() && !names.isStop(name) && !nodesOf.contains(name) &&
             functionOf(name) == functionOf(twin->call.name) && isTrained(input) && refused.insert(name).second)
-          diagnostics.error(node.describe() + " reads '" + name + "' in PyTorch, which the optimizer merged with '" +
+          diagnostics.error(node.describe() + " reads '" + name + "' in PyTorch, which the exporter merged with '" +
                             twin->call.name +
-                            "'; the model detaches values, and one of the two may read one: export the model with "
+                            "'; one of the two may depend on a detached value of the model: export the model with "
                             "optimize=False, or with xlc_export");
     }
   }

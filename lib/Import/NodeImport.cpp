@@ -30,17 +30,17 @@ Value NodeImport::broadcast(size_t i, ArrayRef<int64_t> shape) {
     return broadcast(inputs[i]->value, shape);
   Value value = materialize(*constant(i), shape, builder, loc);
   if (!value)
-    fail("input " + Twine(i) + " has element type " + Twine((int)constant(i)->type) +
-         ", which tensors of a model cannot have here");
+    fail("has input " + Twine(i) + " of element type " + Twine((int)constant(i)->type) +
+         ", which is not supported here");
   return value;
 }
 
 bool NodeImport::broadcastPair(size_t a, size_t b, Value &x, Value &y) {
   Shape common;
   if (!broadcastShapes(shape(a), shape(b), common))
-    return fail("shapes do not broadcast");
+    return fail("has inputs whose shapes do not broadcast");
   if (elementType(a) != elementType(b))
-    return fail("inputs differ in element type");
+    return fail("has inputs that differ in element type");
   x = broadcast(a, common);
   y = broadcast(b, common);
   return x && y;

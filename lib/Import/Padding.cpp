@@ -37,7 +37,8 @@ public:
         continue;
       std::optional<StringRef> nearest = findNearest(row.pattern, tables);
       diagnostics.error(spec, "padding." + row.pattern,
-                        "padding has the pattern '" + row.pattern + "', which matches no table of a Gather" +
+                        "padding has the pattern '" + row.pattern +
+                            "', which does not match a table that a Gather reads" +
                             (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
     }
   }

@@ -102,7 +102,7 @@ void xlc::onnx::checkTrainable(const Model &model, const ParameterPlan &plan, co
     if (names.empty() || llvm::any_of(names, [&](StringRef name) { return xlc::matchesPatterns(name, {bare.str()}); }))
       continue;
     std::optional<StringRef> nearest = xlc::findNearest(bare, names);
-    diagnostics.warning("trainable has the pattern '" + pattern + "', which no parameter matches" +
+    diagnostics.warning("trainable has the pattern '" + pattern + "', which does not match a parameter" +
                         (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
   }
 }

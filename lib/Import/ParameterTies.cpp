@@ -22,7 +22,7 @@ bool ParameterTies::chooseName(ParameterReads &entry, const FileTensor &tensor) 
   if (!taken.contains(name))
     return isNamed;
   if (names.hasSignature())
-    diagnostics.error("the exporter made several tensors of parameter '" + name + "', one of them '" + tensor.name +
+    diagnostics.error("the exporter made several tensors from parameter '" + name + "', one of them '" + tensor.name +
                       "'; " + adviseExport(model));
   unsigned number = 1; // two lost names that look alike
   while (taken.contains(name + "_" + std::to_string(number)))
@@ -111,8 +111,8 @@ void ParameterTies::tieAsAsked(std::vector<unsigned> &positions) {
       Parameter &kept = plan.parameters[*first], &gone = plan.parameters[*other];
       if (kept.shape != gone.shape)
         diagnostics.error(spec, "tie",
-                          "tie needs parameters of one shape; '" + kept.name + "' is " + describeShape(kept.shape) +
-                              ", '" + gone.name + "' is " + describeShape(gone.shape));
+                          "tie requires parameters of one shape, but '" + kept.name + "' is " +
+                              describeShape(kept.shape) + " and '" + gone.name + "' is " + describeShape(gone.shape));
       else
         replace(*other, *first, positions);
     }

@@ -46,12 +46,12 @@ private:
     auto found = initializers.find(recorded.name);
     if (found == initializers.end())
       return diagnostics.error(
-          "the record lists the parameter '" + recorded.name +
+          "the export record lists the parameter '" + recorded.name +
           "', which is not an initializer of the file: the file was changed after the export; export it again");
     const FileTensor &tensor = model.initializers[found->second];
     if (tensor.shape != recorded.shape)
-      return diagnostics.error("in the record, parameter '" + recorded.name + "' is " + describeShape(recorded.shape) +
-                               ", in the file " + describeShape(tensor.shape) +
+      return diagnostics.error("in the export record, parameter '" + recorded.name + "' is " +
+                               describeShape(recorded.shape) + ", but in the file " + describeShape(tensor.shape) +
                                ": the file was changed after the export; export it again");
     if (!checkReads(recorded, "parameter") || !checkStoredType(tensor, diagnostics))
       return;
@@ -60,7 +60,7 @@ private:
       result.ties.emplace_back(name, recorded.name);
     result.isParameter[found->second] = true;
     if (recorded.reads == 0) {
-      note("nothing reads '" + recorded.name + "': it has no gradient, as in PyTorch, and is not part of the program");
+      note("no node reads '" + recorded.name + "': it has no gradient, as in PyTorch, and is not part of the program");
       result.unread.push_back(std::move(parameter));
       return;
     }
@@ -84,8 +84,8 @@ private:
     int64_t found = (int64_t)reads.lookup(recorded.name).size();
     if (found == recorded.reads)
       return true;
-    diagnostics.error("in the record, nodes read " + kind + " '" + recorded.name + "' " + Twine(recorded.reads) +
-                      " times, in the graph " + Twine(found) +
+    diagnostics.error("in the export record, nodes read " + kind + " '" + recorded.name + "' " + Twine(recorded.reads) +
+                      " times, but in the graph " + Twine(found) +
                       ": the file was changed after the export; export it again");
     return false;
   }
@@ -94,8 +94,8 @@ private:
     for (auto [key, isGiven] : {std::pair("tie", !spec.tie.empty()), std::pair("untie", !spec.untie.empty())})
       if (isGiven)
         diagnostics.error(spec, key,
-                          Twine(key) + " cannot be used here: the file's record lists PyTorch's ties; make them one "
-                                       "Parameter, or several, before the export");
+                          Twine(key) + " cannot be used here: the file's export record lists PyTorch's ties; tie or "
+                                       "untie the parameters in PyTorch before the export");
   }
 
   void note(const Twine &text) {

@@ -28,7 +28,7 @@ template <typename OpTy> bool importVariadic(NodeImport &n) {
     if (Shape common; broadcastShapes(shape, n.shape(i), common) && n.elementType(i) == n.elementType(0))
       shape = common;
     else
-      return n.fail("inputs do not broadcast, or differ in element type");
+      return n.fail("has inputs that do not broadcast, or differ in element type");
   mlir::Value result = n.broadcast(0, shape);
   for (size_t i = 1; result && i < n.numInputs(); ++i) {
     mlir::Value next = n.broadcast(i, shape);

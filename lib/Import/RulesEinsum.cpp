@@ -78,7 +78,7 @@ private:
         // Dimensions of the ellipsis are numbered from the last, by characters below the letters.
         std::optional<char> own = ownName(isDots ? (char)(k - 1) : text[i]);
         if (!own || (!isDots && !std::isalpha((unsigned char)text[i])))
-          return n.fail("has an equation that is not letters, or more than 26 of them");
+          return n.fail("has an equation with a character that is not a letter, or with more than 26 letters");
         if (letters.find(*own) != std::string::npos)
           return n.fail("takes a diagonal, which is not supported");
         letters += *own;
@@ -102,7 +102,8 @@ private:
       }
       auto known = names.find(text[i]);
       if (known == names.end() || output.find(known->second) != std::string::npos)
-        return n.fail("has '" + text + "' as its result, which is not made of the inputs' letters");
+        return n.fail("has '" + text +
+                      "' as its result; each letter of a result must be in an input, and only once in the result");
       output += known->second;
     }
     return true;
@@ -119,7 +120,7 @@ private:
       SmallVector<int64_t> shape;
       for (auto [letter, size] : llvm::zip(term.letters, graph::typeOf(term.value).getShape())) {
         if (size != sizes[letter] && size != 1)
-          return n.fail("has a letter of sizes " + Twine(size) + " and " + Twine(sizes[letter]));
+          return n.fail("has a letter with different sizes, " + Twine(size) + " and " + Twine(sizes[letter]));
         if (size == sizes[letter])
           kept += letter, shape.push_back(size);
       }

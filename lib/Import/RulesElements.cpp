@@ -121,7 +121,7 @@ bool readReduction(NodeImport &n, std::optional<graph::Scatter> &kind) {
 
 bool checkSums(NodeImport &n) {
   return isa<FloatType>(n.elementType(0)) ||
-         n.fail("adds to integers at places that are not known when the model is compiled");
+         n.fail("adds to integers at indices that are not known when the model is compiled");
 }
 
 /// Booleans are scattered as numbers.
@@ -236,7 +236,7 @@ bool readRowPlaces(NodeImport &n, ArrayRef<int64_t> sizes, ArrayRef<int64_t> bat
       for (int64_t k = 0; k < depth; ++k) {
         int64_t index = all.ints[row * depth + k] + (all.ints[row * depth + k] < 0 ? sizes[k] : 0);
         if (index < 0 || index >= sizes[k])
-          return n.fail("index " + Twine(index) + " is outside a dimension of " + Twine(sizes[k]));
+          return n.fail("has index " + Twine(index) + " for a dimension of " + Twine(sizes[k]));
         place = place * sizes[k] + index;
       }
       places.known->push_back(place);
@@ -331,7 +331,7 @@ bool xlc::onnx::importOneHot(NodeImport &n) {
   if (std::string problem = normalizeAxis(axis, (int64_t)shape.size() + 1); !problem.empty())
     return n.fail(problem);
   if (depth < 1)
-    return n.fail("has depth " + Twine(depth));
+    return n.fail("has depth " + Twine(depth) + "; it must be at least 1");
   Formula f{n};
   Value indices = n.value(0), values = n.value(2);
   if (!indices || !values)

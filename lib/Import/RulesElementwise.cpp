@@ -51,7 +51,7 @@ bool xlc::onnx::importCast(NodeImport &n) {
 bool xlc::onnx::importWhere(NodeImport &n) {
   Shape pair, shape;
   if (!broadcastShapes(n.shape(1), n.shape(2), pair) || !broadcastShapes(pair, n.shape(0), shape))
-    return n.fail("shapes do not broadcast");
+    return n.fail("has inputs whose shapes do not broadcast");
   if (n.elementType(1) != n.elementType(2) || n.elementType(0) != n.builder.getI1Type())
     return n.fail("needs a boolean condition and two values of one type");
   Value condition = n.broadcast(0, shape), a = n.broadcast(1, shape), b = n.broadcast(2, shape);
@@ -103,7 +103,7 @@ bool xlc::onnx::importPow(NodeImport &n) {
     return n.fail("has an exponent that is neither a constant of 1, 2 or 3 nor applied to floats");
   Shape common;
   if (!broadcastShapes(n.shape(0), n.shape(1), common))
-    return n.fail("shapes do not broadcast");
+    return n.fail("has inputs whose shapes do not broadcast");
   Value base = n.broadcast(0, common), power = n.broadcast(1, common);
   return base && power && n.produce(n.pow(base, n.convert(power, n.elementType(0)))); // of a type of its own
 }

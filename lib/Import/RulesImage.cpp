@@ -62,7 +62,7 @@ bool xlc::onnx::importDepthToSpace(NodeImport &n) {
   std::string mode = getString(n.node, "mode", "DCR");
   Value x = n.value(0);
   if (!x || s.size() != 4 || b < 1 || b > 1024 || s[1] % (b * b) != 0 || (mode != "DCR" && mode != "CRD"))
-    return n.fail("needs four dimensions, channels that blocksize^2 divides, and mode DCR or CRD");
+    return n.fail("needs four dimensions, a multiple of blocksize^2 channels, and mode DCR or CRD");
   int64_t depth = s[1] / (b * b);
   Value y = mode == "DCR" ? n.transpose(n.reshape(x, {s[0], b, b, depth, s[2], s[3]}), {0, 3, 4, 1, 5, 2})
                           : n.transpose(n.reshape(x, {s[0], depth, b, b, s[2], s[3]}), {0, 1, 4, 2, 5, 3});
@@ -74,7 +74,7 @@ bool xlc::onnx::importSpaceToDepth(NodeImport &n) {
   int64_t b = getInt(n.node, "blocksize", 0);
   Value x = n.value(0);
   if (!x || s.size() != 4 || b < 1 || b > 1024 || s[2] % b != 0 || s[3] % b != 0)
-    return n.fail("needs four dimensions, of which blocksize divides the last two");
+    return n.fail("needs four dimensions, the last two of them multiples of blocksize");
   Value y = n.transpose(n.reshape(x, {s[0], s[1], s[2] / b, b, s[3] / b, b}), {0, 3, 5, 1, 2, 4});
   return n.produce(n.reshape(y, {s[0], s[1] * b * b, s[2] / b, s[3] / b}));
 }
@@ -208,7 +208,7 @@ bool readSizes(NodeImport &n, Shape &axes, SmallVector<double> &scales, Shape &s
   }
   for (size_t i = 0; i < axes.size(); ++i)
     if (!(scales[i] > 0) || sizes[i] < 1 || sizes[i] > (1 << 20) || sizes[i] * from[axes[i]] > maximumStored)
-      return n.fail("makes " + Twine(sizes[i]) + " of " + Twine(from[axes[i]]) + " elements");
+      return n.fail("resizes " + Twine(from[axes[i]]) + " elements to " + Twine(sizes[i]) + ", which is not supported");
   return true;
 }
 

@@ -33,7 +33,7 @@ struct ClassLoss {
   /// Class probabilities as labels: PyTorch's exporters write its cross_entropy of them in this way, against ONNX.
   bool readSoft() {
     if (n.node.op != "SoftmaxCrossEntropyLoss")
-      return n.fail("has class probabilities as labels, which only SoftmaxCrossEntropyLoss has in PyTorch");
+      return n.fail("has class probabilities as labels, which only SoftmaxCrossEntropyLoss supports");
     scores = readFloats(n, 0), labels = readFloats(n, 1);
     areSoft = true;
     if (!scores || !labels)

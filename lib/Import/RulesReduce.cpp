@@ -38,7 +38,7 @@ bool xlc::onnx::importReduce(NodeImport &n, Reduction kind, bool isMean, bool sq
   }
   bool isBool = x && n.elementType(0).isInteger(1), isExtremum = kind == Reduction::max || kind == Reduction::min;
   if (!x || (isMean && !isa<FloatType>(n.elementType(0))) || (isBool && !isExtremum))
-    return n.fail("needs numbers, a mean needs floats");
+    return n.fail("needs numbers, or floats for a mean");
   Formula f{n};
   if (isBool)
     x = f.convert(x, n.builder.getI32Type());
@@ -160,8 +160,8 @@ struct Pairs {
 constexpr int64_t maximumPairs = 8192;
 
 bool checkPairs(NodeImport &n, int64_t size) {
-  return size <= maximumPairs ||
-         n.fail("works along " + Twine(size) + " elements, at most " + Twine(maximumPairs) + " are supported");
+  return size <= maximumPairs || n.fail("works along a dimension of " + Twine(size) + " elements; at most " +
+                                        Twine(maximumPairs) + " are supported");
 }
 } // namespace
 

@@ -44,7 +44,7 @@ bool xlc::onnx::importFlatten(NodeImport &n) {
   int64_t rank = (int64_t)from.size(), axis = getInt(n.node, "axis", 1);
   axis += axis < 0 ? rank : 0;
   if (axis < 0 || axis > rank)
-    return n.fail("axis is outside rank " + Twine(rank));
+    return n.fail("has an axis outside rank " + Twine(rank));
   ArrayRef<int64_t> shape = from;
   return produceReshaped(n, "", {countElements(shape.take_front(axis)), countElements(shape.drop_front(axis))});
 }
@@ -58,7 +58,7 @@ bool xlc::onnx::importTranspose(NodeImport &n) {
   Shape sorted = permutation;
   if ((int64_t)sorted.size() != rank || !normalizeAxes(sorted, rank).empty() ||
       llvm::any_of(permutation, [](int64_t d) { return d < 0; }))
-    return n.fail("perm is not a permutation of " + Twine(rank) + " dimensions");
+    return n.fail("has a perm that is not a permutation of " + Twine(rank) + " dimensions");
   Value x = n.value(0);
   return x && n.produce(n.transpose(x, permutation));
 }
@@ -85,11 +85,11 @@ bool xlc::onnx::importConcat(NodeImport &n) {
   for (size_t i = 0; i < n.numInputs(); ++i) {
     Shape other = n.shape(i);
     if ((int64_t)other.size() != rank || n.elementType(i) != n.elementType(0))
-      return n.fail("inputs differ in rank or type");
+      return n.fail("has inputs that differ in rank or type");
     shape[axis] += other[axis];
     other[axis] = shape[axis];
     if (other != shape)
-      return n.fail("inputs differ in a dimension other than " + Twine(axis));
+      return n.fail("has inputs that differ in a dimension other than " + Twine(axis));
     if (n.shape(i)[axis] == 0)
       continue;
     values.push_back(n.value(i));

@@ -66,8 +66,8 @@ struct WindowAttributes {
       }
       int64_t room = in[d] + low[d] + high[d] - extent(d);
       if (room < 0)
-        return n.fail("has windows of " + Twine(extent(d)) + " elements over a dimension of " +
-                      Twine(in[d] + low[d] + high[d]) + " with its pads");
+        return n.fail("has windows of " + Twine(extent(d)) + " elements, but the padded dimension has " +
+                      Twine(in[d] + low[d] + high[d]));
       int64_t count = (ceil ? room + strides[d] - 1 : room) / strides[d] + 1;
       if (ceil && (count - 1) * strides[d] >= in[d] + low[d])
         --count; // a window must not begin behind the input

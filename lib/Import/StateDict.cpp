@@ -85,7 +85,7 @@ bool StateDict::takeTensors(FileDiagnostics &diagnostics) {
     for (uint64_t size : stored.shape) {
       elements *= std::max<uint64_t>(size, 1);
       if (size > (uint64_t)maximumElements || elements > (uint64_t)maximumElements) {
-        isGood = refuse(name, "has a size that no tensor may have");
+        isGood = refuse(name, "has more elements than xlc supports");
         break;
       }
       tensor.shape.push_back((int64_t)size);

@@ -44,7 +44,7 @@ bool StateDictMatch::checkNames() {
     return true;
   diagnostics.error(Twine(strangers.size()) + " of the " + Twine(entries.size()) + " tensors of the state dict '" +
                     dict.path() + "' are not parameters of the exported module: " + listSome(strangers) +
-                    "; it must be that module's, except for one prefix of all names");
+                    "; use the state dict of that module (one prefix of all names may differ)");
   return false;
 }
 
@@ -250,7 +250,7 @@ std::string StateDictMatch::explain(int e) {
   if (entry.own >= 0) {
     const FileTensor &tensor = model.initializers[entry.own];
     if (tensor.shape != entry.shape())
-      return "has shape " + describeShape(entry.shape()) + ", in the model " + describeShape(tensor.shape);
+      return "has shape " + describeShape(entry.shape()) + ", but in the model " + describeShape(tensor.shape);
     const std::optional<TensorContent> &content = contents[entry.own];
     if (!isSame || !content || entry.content == *content)
       return "is not used";
@@ -267,11 +267,11 @@ void StateDictMatch::complainOfSome(ArrayRef<int> missing, size_t numFound) {
   std::vector<std::string> items;
   for (int e : missing)
     items.push_back("'" + entries[e].name() + "' " + explain(e));
-  diagnostics.error("the state dict '" + dict.path() +
-                    "' is neither that of the exported module nor of another training run of it: the values of " +
-                    Twine(numFound) + " of its tensors are in the model, those of " + Twine(missing.size()) +
-                    " are not: " + listSome(items) +
-                    "; save it at export; if the exporter folded them into constants, " + adviseExport(model));
+  diagnostics.error(
+      "the state dict '" + dict.path() +
+      "' belongs neither to the exported module nor to another training run of it: the values of " + Twine(numFound) +
+      " of its tensors are in the model, those of " + Twine(missing.size()) + " are not: " + listSome(items) +
+      "; save the state dict at export; if the exporter folded the tensors into constants, " + adviseExport(model));
 }
 
 std::string xlc::onnx::listSome(ArrayRef<std::string> items) {

@@ -17,7 +17,7 @@ using namespace xlc::onnx;
 namespace {
 
 constexpr StringLiteral help =
-    ", or exclude it with trainable: [\"*\", \"!NAME\"], or tie it with tie: [[OTHER, NAME]]";
+    ", or exclude a parameter with trainable: [\"*\", \"!NAME\"], or tie it with tie: [[OTHER, NAME]]";
 
 class StateDictPlanner {
 public:
@@ -188,7 +188,7 @@ private:
     if (!items.empty())
       diagnostics.error(Twine(items.size()) + " of the " + Twine(match.entries.size()) +
                         " tensors of the state dict '" + dict.path() +
-                        "' are missing where the model uses them: " + listSome(items) +
+                        "' are missing at their uses in the model: " + listSome(items) +
                         "; exporters fold parameters into constants: " + adviseExport(model) + Twine(help));
   }
 
@@ -209,7 +209,8 @@ private:
   void complainOfMissing(ArrayRef<std::string> missing) {
     if (!missing.empty())
       diagnostics.error("the state dict '" + dict.path() + "' lacks " + Twine(missing.size()) +
-                        " parameters of the model: " + listSome(missing) + "; it must be that of the exported module");
+                        " parameters of the model: " + listSome(missing) +
+                        "; use the state dict of the exported module");
   }
 
   /// The parameter that is read where one of this name would be, and whose values in the file no other has.
@@ -283,7 +284,7 @@ private:
   void takeBuffer(const StateEntry &entry, Parameter &buffer) {
     if (entry.shape() != buffer.shape)
       diagnostics.error("buffer '" + buffer.name + "' has shape " + describeShape(entry.shape()) +
-                        " in the state dict, in the model " + describeShape(buffer.shape));
+                        " in the state dict, but in the model " + describeShape(buffer.shape));
     else
       buffer.value = dict.initialValue(*entry.tensor, diagnostics), buffer.name = entry.name();
   }

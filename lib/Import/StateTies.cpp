@@ -65,8 +65,8 @@ bool StateTies::tieAsAsked() {
         isGood = false;
       } else if (first != own.end() && entries[first->second].shape() != entries[other->second].shape()) {
         diagnostics.error(spec, "tie",
-                          "tie needs parameters of one shape; '" + list.front() + "' is " +
-                              describeShape(entries[first->second].shape()) + ", '" + name + "' is " +
+                          "tie requires parameters of one shape, but '" + list.front() + "' is " +
+                              describeShape(entries[first->second].shape()) + " and '" + name + "' is " +
                               describeShape(entries[other->second].shape()));
         isGood = false;
       } else if (first != own.end()) {

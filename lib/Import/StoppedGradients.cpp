@@ -127,15 +127,15 @@ void StoppedGradients::decideByName(const TracedCall &call, ArrayRef<Read> reads
       hasUnnamedParameter = true;
   const Node &node = model.nodes[reads.front().node];
   if (std::string unread = findUnread(call, reads, flow); !unread.empty())
-    return diagnostics.error(node.describe() + " came from " + call.target + ", whose nodes do not read its operand '" +
-                             unread +
-                             "': the optimizer merged its first nodes with those of another call, and one of its "
-                             "operands is detached; export the model with optimize=False, or with xlc_export");
+    return diagnostics.error(node.describe() + " was exported from a call of " + call.target +
+                             ", but no node of this call reads the operand '" + unread +
+                             "': the exporter merged nodes of this call with those of another, and an operand of the "
+                             "call is detached; export the model with optimize=False, or with xlc_export");
   bool hasLost = (hasLostValue && !unnamed.empty()) || (hasLostParameter && hasUnnamedParameter);
   bool mayBeBoth = hasNamed && unnamed.size() < stops.size(); // x and x.detach()
   if (hasLost || mayBeBoth)
-    return diagnostics.error(node.describe() + " came from " + call.target +
-                             ", and one of its operands is detached, but the file does not record which: export the "
+    return diagnostics.error(node.describe() + " was exported from a call of " + call.target +
+                             " with a detached operand, but the file does not record which operand: export the "
                              "model with optimize=False, or with xlc_export");
   for (Read read : reads)
     if (!isNamed(call, read))
@@ -161,11 +161,11 @@ void StoppedGradients::warn() const {
   if (!inRegions.empty() && !isAllRegion)
     diagnostics.warning(Twine(inRegions.size()) + (inRegions.size() == 1 ? " node is" : " nodes are") +
                         " in a block of no_grad or of autocast, and the file does not record which: " +
-                        listNames(inRegions) + "; gradients flow through, as in autocast");
+                        listNames(inRegions) + "; gradients flow through them, as in autocast");
   if (!suspects.empty())
     diagnostics.warning(listNames(suspects) +
-                        " may read detached values in PyTorch: the exporter dropped a call before it, on a line with "
-                        "'detach'; gradients flow through; optimize=False keeps such calls");
+                        " may read detached values in PyTorch: the exporter dropped a preceding call, on a source "
+                        "line with 'detach'; gradients are not stopped; optimize=False keeps such calls");
 }
 
 bool StoppedGradients::isInFile(StringRef traced) const {

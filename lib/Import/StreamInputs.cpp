@@ -102,6 +102,6 @@ void xlc::onnx::checkStreamLengths(func::FuncOp forward, const Spec &spec, FileD
       continue;
     diagnostics.error(spec, std::string(path) + ".labels",
                       "rows of labels '" + rows->stream->labels + "' have " + std::to_string(labels.getDimSize(1)) +
-                          " positions, those of the input of the tokens " + std::to_string(input.getDimSize(1)));
+                          " positions, but those of the token input have " + std::to_string(input.getDimSize(1)));
   }
 }

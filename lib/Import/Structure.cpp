@@ -21,7 +21,7 @@ Shape StructureImport::shape(size_t i) const {
 
 const std::vector<ImportedValue> *StructureImport::sequence(size_t i) {
   if (!inputs[i]->sequence)
-    fail("needs a sequence of tensors as input " + Twine(i) + ", gets a tensor");
+    fail("needs a sequence of tensors as input " + Twine(i) + ", but gets a tensor");
   return inputs[i]->sequence.get();
 }
 
@@ -69,7 +69,7 @@ bool normalizePosition(StructureImport &n, int64_t &position, int64_t size) {
     position += size;
   if (position >= 0 && position < size)
     return true;
-  return n.fail("takes element " + Twine(given) + " of a sequence that has " + Twine(size));
+  return n.fail("takes element " + Twine(given) + " of a sequence of " + Twine(size));
 }
 
 /// How long the pieces of a SplitToSequence along a dimension of `size` are.
@@ -124,7 +124,7 @@ bool xlc::onnx::arrangeConcatFromSequence(StructureImport &n) {
 bool xlc::onnx::arrangeIf(StructureImport &n) {
   const ConstantTensor *condition = n.inputs[0]->constant.get();
   if (!condition || isFloat(condition->type) || countElements(condition->shape) != 1)
-    return n.fail("has a condition that depends on the data; xlc compiles one straight line of code: export the model "
+    return n.fail("has a condition that depends on the data, which is not supported: export the model "
                   "without data-dependent control flow");
   size_t count = (n.inputs.size() - 1) / 2, first = condition->ints[0] ? 1 : 1 + count;
   for (size_t i = 0; i < count; ++i)

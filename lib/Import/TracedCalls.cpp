@@ -95,7 +95,7 @@ private:
     std::string others = calls.size() > 1 ? " and " + std::to_string(calls.size() - 1) + " like it" : "";
     diagnostics.error(first->describe() + others + (others.empty() ? " is " : " are ") + argument.function + " with " +
                       argument.keyword + " = " + first->call.find(argument.position, argument.keyword) +
-                      " in PyTorch, which the exporter dropped: " + argument.helps);
+                      " in PyTorch, but the exporter dropped this argument: " + argument.helps);
   }
 
   /// Running averages of instance norms, which no node of the file keeps. Nothing else of training depends on them.
@@ -110,7 +110,7 @@ private:
     if (!names.empty())
       diagnostics.warning(listNames(names) +
                           ": PyTorch updates the running averages of instance norms in training, but the exporter "
-                          "dropped the update: they are not saved; export the model with xlc_export");
+                          "dropped the update: the averages are not saved; export the model with xlc_export");
   }
 
   /// What a call in PyTorch drew anew in each step, and is a tensor of the file.

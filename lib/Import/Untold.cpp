@@ -63,9 +63,8 @@ private:
     if (!tables.empty())
       diagnostics.warning(listNames(tables) + (tables.size() == 1 ? " holds" : " hold") +
                           " sinusoids, which most models do not train (requires_grad=False, which exporters do not "
-                          "record); trained here: trainable: [\"*\", \"!" +
-                          tables.front() + "\"] freezes it, trainable: [\"*\", \"" + tables.front() +
-                          "\"] confirms it");
+                          "record); trained here: freeze it with trainable: [\"*\", \"!" +
+                          tables.front() + "\"], or confirm it with trainable: [\"*\", \"" + tables.front() + "\"]");
   }
 
   /// Tables whose lookups train all rows.
@@ -81,17 +80,16 @@ private:
         continue;
       (findRowOfZeros(table) ? withZeros : open).push_back(table.name);
     }
-    constexpr StringLiteral why = "; the old exporter does not record padding_idx: if the Embedding has one, padding: ";
+    constexpr StringLiteral why =
+        "; the old exporter does not record padding_idx: if the Embedding has one, exclude the row with padding: ";
     if (!withZeros.empty()) {
       const Parameter &first = *llvm::find_if(
           plan.parameters, [&](const Parameter &parameter) { return parameter.name == withZeros.front(); });
       diagnostics.warning("one row of " + listNames(withZeros) + " is zero, like a new padding row in PyTorch" +
-                          Twine(why) + "{\"" + first.name + "\": " + Twine(*findRowOfZeros(first)) +
-                          "} excludes the row");
+                          Twine(why) + "{\"" + first.name + "\": " + Twine(*findRowOfZeros(first)) + "}");
     }
     if (!open.empty())
-      diagnostics.note("lookups train all rows of " + listNames(open) + Twine(why) + "{\"" + open.front() +
-                       "\": ROW} excludes that row");
+      diagnostics.note("lookups train all rows of " + listNames(open) + Twine(why) + "{\"" + open.front() + "\": ROW}");
   }
 
   /// Whether a value is an input, its elements moved only.
@@ -150,8 +148,8 @@ private:
     if (!biases.empty())
       diagnostics.note(listNames(biases) +
                        " is initially zero and is added to the logits; the old exporter does not distinguish "
-                       "parameters from buffers: trained; trainable: [\"*\", \"!" +
-                       biases.front() + "\"] freezes it");
+                       "parameters from buffers: trained; to freeze it, set trainable: [\"*\", \"!" +
+                       biases.front() + "\"]");
   }
 
   const Model &model;

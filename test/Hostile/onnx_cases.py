@@ -196,14 +196,14 @@ def list_cases():
         "no parts": (["h"], [attribute("num_outputs", i=0)], "has num_outputs = 0 and 2 outputs"), "2^63 - 1 parts": (["h"], [attribute("num_outputs", i=2**63 - 1)], "has num_outputs = 9223372036854775807 and 2 outputs"),
         "minus two parts": (["h"], [attribute("num_outputs", i=-2)], "has num_outputs = -2 and 2 outputs"),
         "parts and sizes": (["h", "sizes"], [attribute("num_outputs", i=2)], "has sizes and num_outputs; exactly one of them is required"), "nothing said": (["h"], [], "has neither sizes nor num_outputs"),
-        "sizes of nothing": (["h", "none"], [], "pieces [] do not add up to 3 for 2 outputs"),
+        "sizes of nothing": (["h", "none"], [], "has pieces [], which do not add up to 3 for 2 outputs"),
     }.items():
         sizes = tensor("sizes", [2], struct.pack("<2q", 1, 2), INT64), tensor("none", [0], b"", INT64)
         split = node("Split", inputs, ["a", "b2"], [attribute("axis", i=1), *attributes])
         yield refuse(f"Split: {what}", model(graph([NODES[0], split, node("Concat", ["a", "b2"], ["j"], [attribute("axis", i=1)]), node("Add", ["j", "b"], ["logits"])], tensors=(W, B, *sizes)), opset=18), word)
     for shape in ([0, 3], [0, 2], [3, 0], [0], [0, 2**40], [2**40, 0]):
         joined = with_nodes(NODES[0], node("Concat", ["h", "none"], ["j"], [attribute("axis", i=0)]), node("Add", ["j", "b"], ["logits"]), tensors=(W, B, tensor("none", shape, b"")))
-        yield accept("rows joined with nothing", joined) if shape == [0, 3] else refuse(f"rows joined with an empty {shape}", joined, "node 'node Concat' (Concat) inputs differ" if 2**40 not in shape else "error:")
+        yield accept("rows joined with nothing", joined) if shape == [0, 3] else refuse(f"rows joined with an empty {shape}", joined, "node 'node Concat' (Concat) has inputs that differ" if 2**40 not in shape else "error:")
     none = node("Constant", [], ["none"], [attribute("value", t=tensor("", [0, 3], b""))])
     yield accept("rows joined with a constant of nothing", with_nodes(NODES[0], none, node("Concat", ["none", "h", "none"], ["j"], [attribute("axis", i=0)]), node("Add", ["j", "b"], ["logits"])))
     large = tensor("large", [3], struct.pack("<3q", 0, 2**62, 2**62), INT64)

@@ -86,7 +86,7 @@ opset_import { version: 20 }
 const Refusal kTable[] = {
     {"LossDefault", "batch: {micro: 2}", kBadLoss,
      R"(
-error: the model has 2 scalar outputs among 'scores', 'a', 'b', 'flat'; set the loss in the spec (loss: {output: NAME}), or add one (loss: {type: cross_entropy, logits: NAME, labels: NAME})
+error: the model has 2 scalar outputs, but needs one; outputs are 'scores', 'a', 'b', 'flat'; set the loss in the spec (loss: {output: NAME}), or add one (loss: {type: cross_entropy, logits: NAME, labels: NAME})
 )"},
     {"LossName", R"(
 batch: {micro: 2}
@@ -102,7 +102,7 @@ loss: {output: scores}
 )",
      kBadLoss,
      R"(
-error: the loss 'scores' is not a float scalar, its type is tensor<2x3xf32>
+error: the loss 'scores' is not a float scalar; its type is tensor<2x3xf32>
 )"},
     {"LossLogits", R"(
 batch: {micro: 2}
@@ -118,7 +118,7 @@ loss: {type: cross_entropy, logits: scores, labels: y, shift: true}
 )",
      kBadLoss,
      R"(
-error: shift needs labels along a sequence of 2 or more, their type is tensor<2xi64>
+error: loss.shift requires labels for a sequence of 2 or more, but their type is tensor<2xi64>
 )"},
     {"LossLabels", R"(
 batch: {micro: 2}
@@ -126,7 +126,7 @@ loss: {type: cross_entropy, logits: scores, labels: x}
 )",
      kBadLoss,
      R"(
-error: labels 'x' of type tensor<2x4xf32> do not fit logits of type tensor<2x3xf32>
+error: labels 'x' of type tensor<2x4xf32> do not match logits of type tensor<2x3xf32>
 )"},
     {"LossFlat", R"(
 batch: {micro: 2}
@@ -134,7 +134,7 @@ loss: {type: cross_entropy, logits: flat, labels: y}
 )",
      kBadLoss,
      R"(
-error: logits 'flat' need float type and a class dimension, the type is tensor<2xf32>
+error: logits 'flat' must be floats with a class dimension, but their type is tensor<2xf32>
 )"},
     {"CutLossRows", R"(
 dp: 2

@@ -127,12 +127,12 @@ error: node 'row' (Gather) has the metadata xlc.padding_idx = 'one'; xlc.stop_gr
      R"(
 error: node 'expand size' (Expand) requests a dimension of -1
 error: node 'expand shape' (Expand) does not broadcast to the requested shape
-error: node 'perm' (Transpose) perm is not a permutation of 1 dimensions
+error: node 'perm' (Transpose) has a perm that is not a permutation of 1 dimensions
 error: node 'not' (Not) needs a boolean input
 error: node 'where' (Where) needs a boolean condition and two values of one type
-error: node 'where shapes' (Where) shapes do not broadcast
-error: node 'where tensors' (Where) shapes do not broadcast
-error: node 'concat' (Concat) inputs differ in rank or type
+error: node 'where shapes' (Where) has inputs whose shapes do not broadcast
+error: node 'where tensors' (Where) has inputs whose shapes do not broadcast
+error: node 'concat' (Concat) has inputs that differ in rank or type
 error: node 'leaky' (LeakyRelu) needs a float input
 error: node 'softmax' (Softmax) needs a float input
 error: node 'log softmax' (LogSoftmax) needs a float input
@@ -169,14 +169,14 @@ error: 1 node has an operator that is not supported: node 'r' (GRU)
     {"UnsupportedForms", "batch: {micro: 2}", kUnsupportedForms,
      R"(
 error: node 'weights' (SoftmaxCrossEntropyLoss) needs a weight for each of 4 classes
-error: node 'soft' (NegativeLogLikelihoodLoss) has class probabilities as labels, which only SoftmaxCrossEntropyLoss has in PyTorch
+error: node 'soft' (NegativeLogLikelihoodLoss) has class probabilities as labels, which only SoftmaxCrossEntropyLoss supports
 error: node 'ratio' (Dropout) needs a training mode that is known when the model is compiled
 error: node 'bounds' (Slice) needs bounds that are known when the model is compiled
 error: node 'sizes' (Split) needs sizes that are known when the model is compiled
-error: node 'shapes' (Max) inputs do not broadcast, or differ in element type
-error: node 'types' (Max) inputs do not broadcast, or differ in element type
-error: node 'bytes' (Gather) input 0 has element type 2, which tensors of a model cannot have here
-error: node 'known' (Add) inputs differ in element type
+error: node 'shapes' (Max) has inputs that do not broadcast, or differ in element type
+error: node 'types' (Max) has inputs that do not broadcast, or differ in element type
+error: node 'bytes' (Gather) has input 0 of element type 2, which is not supported here
+error: node 'known' (Add) has inputs that differ in element type
 error: node 'wide' (Reshape) uses a constant of more than 33554432 elements
 )"},
 };

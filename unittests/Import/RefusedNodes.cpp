@@ -190,12 +190,12 @@ opset_import { version: 20 }
 const Refusal kTable[] = {
     {"Nodes", "batch: {micro: 2}", kBadNodes,
      R"(
-error: node 'reshape' (Reshape) [2, 4] cannot become [3, -1]
-error: node 'axis' (Softmax) axis 7 is outside rank 2
+error: node 'reshape' (Reshape) reshapes [2, 4] to [3, -1], which does not match
+error: node 'axis' (Softmax) has axis 7, which is outside rank 2
 error: node 'dynamic' (Reshape) needs shape that are known when the model is compiled
 error: node 'cumulate' (NonZero) needs inputs that are known when the model is compiled
-error: node 'add' (Add) shapes do not broadcast
-error: node 'types' (Add) inputs differ in element type
+error: node 'add' (Add) has inputs whose shapes do not broadcast
+error: node 'types' (Add) has inputs that differ in element type
 error: node 'gemm' (Gemm) multiplies matrices that do not fit
 error: node 'matmul' (MatMul) multiplies matrices that do not fit
 error: node 'missing' (MatMul) needs input 1
@@ -204,15 +204,15 @@ error: node 'dropout' (Dropout) drops elements with probability 1, which must be
 error: node 'noise' (RandomUniformLike) draws numbers of element type 6; only floats are supported
 error: node 'cast' (Cast) casts to element type 14, which is not supported
 error: node 'gelu' (Gelu) has approximate = 'wild'; none and tanh are supported
-error: node 'perm' (Transpose) perm is not a permutation of 2 dimensions
+error: node 'perm' (Transpose) has a perm that is not a permutation of 2 dimensions
 error: node 'expand' (Expand) does not broadcast to the requested shape
-error: node 'concat' (Concat) inputs differ in a dimension other than 0
-error: node 'slice' (Slice) starts, ends, axes and steps differ in length
-error: node 'split' (Split) pieces [3, 3] do not add up to 4 for 2 outputs
+error: node 'concat' (Concat) has inputs that differ in a dimension other than 0
+error: node 'slice' (Slice) has starts, ends, axes and steps that differ in length
+error: node 'split' (Split) has pieces [3, 3], which do not add up to 4 for 2 outputs
 error: node 'pad' (Pad) has mode 'sideways'; constant, reflect, edge and wrap are supported
 error: node 'pads' (Pad) needs two amounts for each axis
 error: node 'cut' (Pad) crops all elements of a dimension
-error: node 'gather' (Gather) index 9 is outside a dimension of 4
+error: node 'gather' (Gather) has index 9 for a dimension of 4
 error: node 'float index' (Gather) needs integer indices
 error: node 'norm' (LayerNormalization) needs a weight and a bias of 4 elements
 error: node 'norm outputs' (LayerNormalization) has outputs for mean and deviation, which are not supported
@@ -221,8 +221,8 @@ error: node 'reduction' (SoftmaxCrossEntropyLoss) has reduction 'product'; mean,
 error: node 'where' (Where) needs a boolean condition and two values of one type
 error: node 'not' (Not) needs a boolean input
 error: node 'clip' (Clip) needs scalar bounds of the input's type
-error: node 'squeeze' (Squeeze) dimension 1 of [2, 4] is not 1
-error: node 'twice' (Unsqueeze) an axis is given twice
+error: node 'squeeze' (Squeeze) squeezes dimension 1 of [2, 4], which is not 1
+error: node 'twice' (Unsqueeze) has an axis twice
 error: node 'trilu' (Trilu) needs two dimensions and a k that is known when the model is compiled
 )"},
     {"NodesMore", "batch: {micro: 2}", kBadNodesMore,
@@ -239,7 +239,7 @@ error: node 'norm types' (LayerNormalization) needs float tensors of one type
 error: node 'loss types' (SoftmaxCrossEntropyLoss) needs float scores and integer labels
 error: node 'pad huge' (Pad) pads by more than 2^40 elements
 error: node 'pad value' (Pad) needs one value to pad with
-error: node 'mean' (ReduceMean) needs numbers, a mean needs floats
+error: node 'mean' (ReduceMean) needs numbers, or floats for a mean
 )"},
     {"Types", "batch: {micro: 2}", kBadTypesModel,
      R"(
@@ -264,17 +264,17 @@ error: node 'pad' (Pad) requires operands of one element type, but 'x' is float 
 error: node 'div' (Div) divides by zero
 error: node 'mod' (Mod) divides by zero
 error: node 'range' (Range) counts from 0.000000 to 9.000000 by 0.000000
-error: node 'gather' (Gather) index 9 is outside a dimension of 2
-error: node 'gathernd' (GatherND) index 9 is outside a dimension of 2
+error: node 'gather' (Gather) has index 9 for a dimension of 2
+error: node 'gathernd' (GatherND) has index 9 for a dimension of 2
 error: node 'fill' (ConstantOfShape) requests a dimension of -1
 error: node 'empty' (Constant) has no readable value
-error: node 'cumsum' (CumSum) axis 9 is outside rank 1
+error: node 'cumsum' (CumSum) has axis 9, which is outside rank 1
 error: node 'and' (And) needs boolean inputs
 error: node 'sqrt' (Sqrt) needs a float input
-error: node 'concat' (Concat) inputs differ in rank or type
+error: node 'concat' (Concat) has inputs that differ in rank or type
 error: node 'cast' (Cast) casts to element type 14, which is not supported
 error: node 'sums' (CumSum) makes a constant of more than 33554432 elements
-error: node 'broadcast' (Add) shapes do not broadcast
+error: node 'broadcast' (Add) has inputs whose shapes do not broadcast
 error: node 'batch' (GatherND) has indices that do not fit data of rank 1
 )"},
 };

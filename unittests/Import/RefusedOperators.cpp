@@ -168,23 +168,23 @@ error: node 'integers' (Elu) needs a float input
 error: node 'prelu' (PRelu) needs floats and a slope that broadcasts to them
 error: node 'einsum count' (Einsum) has an equation for 2 inputs, but is given 1
 error: node 'einsum rank' (Einsum) has 'ijk' for an input of rank 2
-error: node 'einsum text' (Einsum) has an equation that is not letters, or more than 26 of them
-error: node 'einsum result' (Einsum) has 'k' as its result, which is not made of the inputs' letters
-error: node 'einsum sizes' (Einsum) has a letter of sizes 3 and 4
+error: node 'einsum text' (Einsum) has an equation with a character that is not a letter, or with more than 26 letters
+error: node 'einsum result' (Einsum) has 'k' as its result; each letter of a result must be in an input, and only once in the result
+error: node 'einsum sizes' (Einsum) has a letter with different sizes, 3 and 4
 error: node 'diagonal' (Einsum) takes a diagonal, which is not supported
 error: node 'einsum type' (Einsum) needs floats of one type
 error: node 'rank' (GatherElements) needs indices of rank 2
 error: node 'more' (GatherElements) has more indices than elements in dimension 0
-error: node 'outside' (GatherElements) index 9 is outside a dimension of 4
-error: node 'product' (ScatterElements) index 9 is outside a dimension of 4
+error: node 'outside' (GatherElements) has index 9 for a dimension of 4
+error: node 'product' (ScatterElements) has index 9 for a dimension of 4
 error: node 'reduction' (ScatterElements) has reduction 'mul'; none, add, max and min are supported
 error: node 'type' (ScatterElements) needs updates of the data's type
 error: node 'updates' (ScatterElements) needs an update for each index
-error: node 'scattered ints' (ScatterElements) adds to integers at places that are not known when the model is compiled
+error: node 'scattered ints' (ScatterElements) adds to integers at indices that are not known when the model is compiled
 error: node 'nd' (ScatterND) has indices that do not fit data of rank 2
 error: node 'nd updates' (ScatterND) has updates that do not fit the indices
-error: node 'nd outside' (GatherND) index 9 is outside a dimension of 2
-error: node 'depth' (OneHot) has depth -1
+error: node 'nd outside' (GatherND) has index 9 for a dimension of 2
+error: node 'depth' (OneHot) has depth -1; it must be at least 1
 error: node 'known depth' (OneHot) needs numbers, a depth that is known when the model is compiled, and two values
 error: node 'eye' (EyeLike) needs a matrix and an element type that tensors of a model can have
 error: node 'condition' (Compress) needs a condition that is known when the model is compiled
@@ -193,16 +193,16 @@ error: node 'repeats' (Tile) needs repeats that are known when the model is comp
 error: node 'repeat' (Tile) needs a positive number of repeats for each of 2 dimensions
 error: node 'often' (Tile) repeats a dimension 4611686018427387904 times
 error: node 'pad' (Pad) pads to more than 33554432 elements
-error: node 'blocks' (DepthToSpace) needs four dimensions, channels that blocksize^2 divides, and mode DCR or CRD
-error: node 'pixels' (SpaceToDepth) needs four dimensions, of which blocksize divides the last two
+error: node 'blocks' (DepthToSpace) needs four dimensions, a multiple of blocksize^2 channels, and mode DCR or CRD
+error: node 'pixels' (SpaceToDepth) needs four dimensions, the last two of them multiples of blocksize
 error: node 'crop' (Resize) needs floats and a supported mode and coordinate transformation; crops are not supported
 error: node 'sizes' (Resize) needs a scale or a size for each axis, known when the model is compiled
-error: node 'shrinks' (Resize) makes 0 of 4 elements
+error: node 'shrinks' (Resize) resizes 4 elements to 0, which is not supported
 error: node 'p' (LpNormalization) has p = 3; 1 and 2 are supported
 error: node 'extreme' (ArgMax) needs numbers
 error: node 'axis' (CumSum) needs numbers and one axis that is known when the model is compiled
 error: node 'known axis' (CumSum) needs one axis
-error: node 'long' (CumSum) works along 8193 elements, at most 8192 are supported
+error: node 'long' (CumSum) works along a dimension of 8193 elements; at most 8192 are supported
 error: node 'k' (TopK) needs numbers and a k that is known when the model is compiled
 error: node 'too many' (TopK) takes 5 of 4 elements
 error: node 'bits' (BitwiseAnd) needs int32 or int64
@@ -217,7 +217,7 @@ error: node 'strides' (MaxPool) needs a kernel size, stride, dilation and two pa
 error: node 'zero' (MaxPool) has a kernel size, stride or dilation of 0
 error: node 'far' (MaxPool) pads by more than 2^31 elements
 error: node 'auto' (MaxPool) has auto_pad = 'MOST'; NOTSET, VALID, SAME_UPPER and SAME_LOWER are supported
-error: node 'wide' (MaxPool) has windows of 5 elements over a dimension of 4 with its pads
+error: node 'wide' (MaxPool) has windows of 5 elements, but the padded dimension has 4
 error: node 'padding' (AveragePool) has windows entirely inside the padding
 error: node 'long' (MaxPool) makes a dimension of 1000000003 elements
 error: node 'indices' (MaxPool) has an output for indices, which is not supported
