@@ -141,7 +141,7 @@ static std::string printProducts(const Device &device) {
 }
 
 static void printGpu(const Device &device, llvm::raw_ostream &out) {
-  out << "# For cluster.device, measured by xlc calibrate. What is not here is that of `like`.\n"
+  out << "# For cluster.device, measured by xlc calibrate. Other values are those of `like`.\n"
       << "name: " << device.name << "\n"
       << "like: " << findAlike(device.capability, device.memory).name << "\n"
       << "memory: " << device.memory << "B\n"
@@ -160,7 +160,7 @@ void xlc::printDevice(const Device &device, llvm::raw_ostream &out) {
   if (!device.isCpu())
     return printGpu(device, out);
   auto rate = printRate;
-  out << "# For cluster.device, measured by xlc calibrate. Rates are those of one core while all are at work.\n"
+  out << "# For cluster.device, measured by xlc calibrate. Rates are those of one core while all cores compute.\n"
       << "name: " << device.name << "\n"
       << "cores: " << device.cores << "\n"
       << printProducts(device) << "bandwidth: " << rate(device.bandwidth) << " # per second\n"

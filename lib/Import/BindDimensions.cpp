@@ -40,7 +40,8 @@ public:
     for (const auto &[name, size] : spec.dims)
       if (!known.count(name))
         diagnostics.error(spec, "dims." + name,
-                          "dims names '" + name + "', which is not a dimension of the model; it has " + list(known));
+                          "dims names '" + name + "', which is not a dimension of the model; the model has " +
+                              list(known));
   }
 
 private:

@@ -281,7 +281,7 @@ std::optional<SmallVector<Value>> xlc::onnx::findOutputs(const Model &model, con
   auto complain = [&](const Twine &what) { diagnostics.error(spec, "eval.outputs", "eval.outputs has '" + what); };
   for (const std::string &name : spec.eval->outputs)
     if (!llvm::is_contained(model.outputs, name))
-      complain(name + "', which is not an output of the model; it has " + llvm::join(model.outputs, ", "));
+      complain(name + "', which is not an output of the model; the outputs are " + llvm::join(model.outputs, ", "));
     else if (Value value = importer.values[name].value; value && value.getDefiningOp())
       outputs.push_back(value);
     else

@@ -145,7 +145,8 @@ std::optional<Inspection> xlc::inspect(StringRef path, const InspectOptions &opt
     return std::nullopt;
   for (const auto &[name, size] : options.dims)
     if (!llvm::is_contained(file->dims, name)) {
-      diagnostics.error(path, "--dims names '" + Twine(name) + "', which is not a dimension of the model; it has " +
+      diagnostics.error(path, "--dims names '" + Twine(name) +
+                                  "', which is not a dimension of the model; the model has " +
                                   (file->dims.empty() ? "none" : llvm::join(file->dims, ", ")));
       return std::nullopt;
     }

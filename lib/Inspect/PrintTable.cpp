@@ -55,11 +55,11 @@ private:
   /// Counts that do not come out are worth a look: ties and what was lost account for the difference.
   void printListed() {
     size_t count = file.listed.size();
-    out << "  the exporter lists " << count << (count == 1 ? " name" : " names") << " of parameters";
+    out << "  the exporter lists " << count << (count == 1 ? " parameter" : " parameters");
     if (!file.ties.empty())
-      out << ", of which " << file.ties.size() << " are tied";
+      out << ", " << file.ties.size() << " of them tied";
     if (!file.lost.empty())
-      out << (file.ties.empty() ? ", of which " : ", and ") << file.lost.size() << " are not used";
+      out << ", " << file.lost.size() << " of them not used";
     out << "\n";
   }
 

@@ -102,8 +102,8 @@ public:
     if (!opset || !proto.has_graph())
       return std::nullopt;
     if (proto.has_ir_version() && (proto.ir_version() < oldestVersion || proto.ir_version() > newestVersion))
-      diagnostics.error("the file has IR version " + Twine(proto.ir_version()) + ", xlc reads " + Twine(oldestVersion) +
-                        " to " + Twine(newestVersion));
+      diagnostics.error("the file has IR version " + Twine(proto.ir_version()) + ", but xlc reads " +
+                        Twine(oldestVersion) + " to " + Twine(newestVersion));
     if (proto.training_info_size())
       diagnostics.error("training_info is not supported; the spec configures training");
     ::onnx::GraphProto &graph = *proto.mutable_graph();
@@ -137,7 +137,8 @@ private:
     for (const auto &entry : proto.opset_import())
       if (entry.domain().empty() || entry.domain() == "ai.onnx") {
         if (opset)
-          diagnostics.error("the model names two opsets, " + Twine(*opset) + " and " + Twine(entry.version()));
+          diagnostics.error("the model imports two opset versions, " + Twine(*opset) + " and " +
+                            Twine(entry.version()));
         opset = entry.version();
       }
     if (!opset)
@@ -192,7 +193,8 @@ private:
     const auto &type = input.type().tensor_type();
     bool isNarrow = isHalf(type.elem_type()); // NarrowTypes.cpp
     if (!(byteWidth(type.elem_type()) || isNarrow) || !type.has_shape())
-      return diagnostics.error("input '" + input.name() + "' needs a tensor type with a shape, element type is " +
+      return diagnostics.error("input '" + input.name() +
+                               "' must be a tensor with a shape and a supported element type; its element type is " +
                                Twine(type.elem_type()));
     if (type.shape().dim_size() > maximumRank)
       return diagnostics.error("input '" + input.name() + "' has " + Twine(type.shape().dim_size()) +
@@ -215,7 +217,7 @@ private:
   void readOutput(const ::onnx::ValueInfoProto &output) {
     const std::string &name = output.name();
     if (!nodes.isDefined(name))
-      diagnostics.error("output '" + name + "' is defined by nothing");
+      diagnostics.error("output '" + name + "' is not defined");
     if (!output.has_type())
       diagnostics.error("output '" + name + "' has no type");
     const auto &type = output.type().tensor_type();
@@ -290,7 +292,7 @@ void xlc::onnx::readAttribute(::onnx::AttributeProto &from, StringRef name, Node
   }
   for (const AttributeKind &row : attributeKinds)
     if (row.name == name && row.kind != to.kind)
-      return diagnostics.error(what + " must be " + kindNames[(int)row.kind] + ", is " + kindNames[(int)to.kind]);
+      return diagnostics.error(what + " must be " + kindNames[(int)row.kind] + ", but is " + kindNames[(int)to.kind]);
   if (!node.attributes.try_emplace(name, std::move(to)).second)
     diagnostics.error(what + " is given twice");
 }

@@ -35,9 +35,9 @@ void checkImports(const Owner &owner, const Nodes &nodes, const Twine &who, File
   for (const auto &node : nodes)
     if (StringRef domain = domainOf(node.domain()); known.insert(domain).second)
       diagnostics.error(
-          who + " imports no opset of " + (domain.empty() ? "ONNX's own operators" : "domain '" + domain.str() + "'") +
-          ", and has a node '" + (node.name().empty() && node.output_size() ? node.output(0) : node.name()) + "' (" +
-          node.op_type() + ")");
+          who + " does not import an opset of " +
+          (domain.empty() ? "ONNX's own operators" : "domain '" + domain.str() + "'") + ", but has a node '" +
+          (node.name().empty() && node.output_size() ? node.output(0) : node.name()) + "' (" + node.op_type() + ")");
 }
 
 std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
@@ -80,7 +80,7 @@ std::string xlc::onnx::checkName(StringRef name) {
   if (name.size() > maximumName)
     return "has " + std::to_string(name.size()) + " bytes, at most " + std::to_string(maximumName) + " are supported";
   if (name.find_first_of("\n\t") != StringRef::npos || xlc::runtime::escapeText(name.str()) != name)
-    return "is not text";
+    return "is not printable UTF-8 text";
   return "";
 }
 
@@ -139,7 +139,7 @@ std::string NodeReader::define(NameScope &scope, const std::string &name, const 
       unique += "'";
   if (scope.names.try_emplace(name, unique).second)
     return unique;
-  diagnostics.error("'" + Twine(name) + "' is defined twice, again by " + by);
+  diagnostics.error("'" + Twine(name) + "' is defined twice, the second time by " + by);
   return "";
 }
 
@@ -152,9 +152,9 @@ std::string NodeReader::resolve(const NameScope &scope, const std::string &name,
       return found->second;
   if (scope.later.contains(name))
     diagnostics.error(node.describe() + " uses '" + name +
-                      "' before it is made: nodes must be in topological order, without cycles");
+                      "' before it is defined: nodes must be in topological order, without cycles");
   else
-    diagnostics.error(node.describe() + " uses '" + name + "', which nothing defines");
+    diagnostics.error(node.describe() + " uses '" + name + "', which is not defined");
   return "";
 }
 
@@ -226,7 +226,7 @@ bool NodeReader::enter(NameScope &inner, const NameScope &outer, const Node &nod
                  word.str() + "/";
   if (inner.depth <= maximumDepth)
     return true;
-  diagnostics.error(node.describe() + " is nested more than " + Twine(maximumDepth) + " deep");
+  diagnostics.error(node.describe() + " is nested more than " + Twine(maximumDepth) + " levels deep");
   return false;
 }
 
@@ -243,7 +243,7 @@ void NodeReader::readAttributes(NameScope &scope, ::onnx::NodeProto &from, Node 
       readAttribute(*found, attribute.name(), node, model.path, tensors, diagnostics);
     else if (!scope.arguments)
       diagnostics.error("attribute '" + attribute.name() + "' of " + node.describe() +
-                        " refers to an attribute of a function, but is in none");
+                        " refers to an attribute of a function, but is not in a function");
 }
 
 void NodeReader::readCall(NameScope &scope, const Node &call, ::onnx::NodeProto &from,
@@ -261,8 +261,8 @@ void NodeReader::readCall(NameScope &scope, const Node &call, ::onnx::NodeProto 
     return;
   if ((int)call.inputs.size() > function.input_size() || from.output_size() > function.output_size())
     return diagnostics.error(call.describe() + " has " + Twine(call.inputs.size()) + " inputs and " +
-                             Twine(from.output_size()) + " outputs, its function " + Twine(function.input_size()) +
-                             " and " + Twine(function.output_size()));
+                             Twine(from.output_size()) + " outputs, but its function has " +
+                             Twine(function.input_size()) + " and " + Twine(function.output_size()));
   StringMap<::onnx::AttributeProto *> arguments;
   for (auto &attribute : *function.mutable_attribute_proto())
     arguments[attribute.name()] = &attribute;
@@ -312,8 +312,8 @@ void NodeReader::readIf(NameScope &scope, Node node, ::onnx::NodeProto &from) {
   for (bool isThen : {true, false}) {
     ::onnx::GraphProto &branch = *branches[isThen ? 0 : 1]->mutable_g();
     if (branch.output_size() != from.output_size())
-      return diagnostics.error(node.describe() + " has " + Twine(from.output_size()) + " outputs, its " +
-                               (isThen ? "then" : "else") + "_branch " + Twine(branch.output_size()));
+      return diagnostics.error(node.describe() + " has " + Twine(from.output_size()) + " outputs, but its " +
+                               (isThen ? "then" : "else") + "_branch has " + Twine(branch.output_size()));
     if (!readBranch(scope, node, branch, isThen))
       return;
   }

@@ -31,8 +31,8 @@ public:
       return complain("is not a JSON object"), std::nullopt;
     auto version = json.find("version");
     if (version == json.end() || !version->is_number_integer() || *version != ExportRecord::version)
-      return complain("is of another version than " + Twine(ExportRecord::version) +
-                      ", which this xlc reads: export it with the xlc_export of this xlc"),
+      return complain("does not have version " + Twine(ExportRecord::version) +
+                      ", which this xlc reads: export the model with the xlc_export of this xlc"),
              std::nullopt;
     readList(json, "parameters", record.parameters, /*areParameters=*/true);
     readList(json, "buffers", record.buffers, /*areParameters=*/false);
@@ -81,11 +81,11 @@ private:
 
   void addName(const std::string &name) {
     if (!names.insert(name).second)
-      complain("names '" + name + "' twice");
+      complain("lists '" + name + "' twice");
   }
 
   bool readName(const Json &value, std::string &to) {
-    problem = "a 'name' and a 'dtype' that are text";
+    problem = "a 'name' and a 'dtype' that are strings";
     if (!value.is_string())
       return false;
     to = value.get<std::string>();

@@ -121,7 +121,7 @@ bool readPlace(const ::onnx::TensorProto &proto, const std::string &what, std::s
     else if (entry.key() == "offset")
       tensor.offset = number;
     else if (entry.key() == "length" && (int64_t)number != tensor.storedBytes())
-      return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) + " bytes, its external length is " +
+      return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) + " bytes, but its external length is " +
                                Twine(number)),
              false;
   }
@@ -161,7 +161,7 @@ bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, Str
   uint64_t end = tensor.offset + (uint64_t)tensor.storedBytes();
   if (end < tensor.offset || end > (uint64_t)status.st_size)
     return diagnostics.error(what + " needs bytes " + Twine(tensor.offset) + " to " + Twine(end) + " of '" + location +
-                             "', which has " + Twine((uint64_t)status.st_size)),
+                             "', which has " + Twine((uint64_t)status.st_size) + " bytes"),
            false;
   return true;
 }
@@ -207,7 +207,7 @@ bool xlc::onnx::readTensor(::onnx::TensorProto &proto, const std::string &what, 
   const StoredType *stored = findStored(proto.data_type());
   if (!stored || !stored->isRead())
     return diagnostics.error(what + " has element type " + nameOfType(proto.data_type()) +
-                             "; xlc reads float, double, float16, bfloat16, bool and integers but uint64"),
+                             "; xlc reads float, double, float16, bfloat16, bool and all integers except uint64"),
            false;
   tensor.type = stored->becomes;
   tensor.storedType = stored->number;
@@ -219,12 +219,12 @@ bool xlc::onnx::readTensor(::onnx::TensorProto &proto, const std::string &what, 
                (proto.int64_data_size() > 0) + (proto.double_data_size() > 0) + (proto.uint64_data_size() > 0) +
                (proto.string_data_size() > 0) + (proto.external_data_size() > 0);
   if (places > 1)
-    return diagnostics.error(what + " has values in " + Twine(places) + " places, one is allowed"), false;
+    return diagnostics.error(what + " has values in " + Twine(places) + " fields; only one is allowed"), false;
   if (proto.data_location() == ::onnx::TensorProto::EXTERNAL)
     return readExternal(proto, what, modelPath, tensor, diagnostics);
   takeInlineBytes(proto, tensor);
   if ((int64_t)tensor.bytes.size() != tensor.storedBytes())
-    return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) + " bytes, the file has " +
+    return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) + " bytes, but the file has " +
                              Twine(tensor.bytes.size())),
            false;
   convertStored(tensor);

@@ -70,7 +70,7 @@ void AttentionMask::readAdded(FactoredValue value, double factor) {
   if (isTooLong() || readKnown(value, /*keeps=*/true, factor, /*isFiniteTerm=*/true))
     return;
   if (isLearned(value.value)) {
-    problem = "its scores have a learned term";
+    problem = "a learned term is added to its scores";
     return;
   }
   if (peelFactor(value.value, factor))

@@ -118,7 +118,7 @@ private:
     softmaxDims = probabilities.dims;
     scores.key = softmaxDims.back();
     if (factors.expand(summed) != factors.expand(scores.key))
-      fail("the product does not sum along the softmax");
+      fail("the product does not sum over the dimension of the softmax");
     return true;
   }
 
@@ -209,7 +209,7 @@ private:
     }
     bool isFirst = hasAny(factors.flatten(sides[0]), scores.key);
     if (isFirst == hasAny(factors.flatten(sides[1]), scores.key) && factors.sizeOf(scores.key) != 1)
-      return fail("both factors of its scores have the keys");
+      return fail("both factors of its scores depend on the keys");
     queries = sides[isFirst ? 1 : 0], keys = sides[isFirst ? 0 : 1];
     for (FactoredValue *value : {&queries, &keys})
       while (peelFactor(value->value, scale) || factors.stepBack(*value))
@@ -271,7 +271,8 @@ private:
 
   /// Its place among the values that are read is behind the masks: the factors are known then.
   bool readDropout() {
-    return !dropout || dropout->read(scores) || fail("its dropout does not draw numbers for each row of the scores");
+    return !dropout || dropout->read(scores) ||
+           fail("its dropout does not draw random numbers for each row of the scores");
   }
 
   MaskMemory &memory;

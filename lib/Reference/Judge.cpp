@@ -27,22 +27,22 @@ struct WayRow {
   StringRef usual; ///< the usual cause, and what helps
 };
 constexpr WayRow ways[] = {
-    {Way::Frozen, "is frozen here and trained in PyTorch",
+    {Way::Frozen, "is frozen in xlc, but trained in PyTorch",
      "`trainable` or the file excludes it: a detached or folded use freezes a parameter that PyTorch trains"},
-    {Way::Trained, "is trained here and frozen in PyTorch",
+    {Way::Trained, "is trained in xlc, but frozen in PyTorch",
      "plain exports do not record requires_grad: list frozen parameters in trainable, as \"!NAME\""},
-    {Way::Absent, "is not a parameter here and has a gradient in PyTorch",
-     "the exporter folded or merged it, or `trainable` and `tie` of the spec name another"},
-    {Way::Tied, "is tied to another name in PyTorch and not here", "`tie` of the spec makes them one"},
-    {Way::Missing, "gets no gradient here",
-     "its gradient is stopped here and not in PyTorch (detach, no_grad), or it is read through a constant that the "
-     "exporter precomputed"},
-    {Way::Extra, "gets a gradient here and none in PyTorch", "a detach, a no_grad, a padding row or a mask is lost"},
+    {Way::Absent, "is not a parameter in xlc, but has a gradient in PyTorch",
+     "the exporter folded or merged it, or `trainable` and `tie` of the spec name another parameter"},
+    {Way::Tied, "is tied to another name in PyTorch, but not in xlc", "`tie` of the spec makes them one"},
+    {Way::Missing, "does not get a gradient in xlc",
+     "its gradient is stopped in xlc, but not in PyTorch (detach, no_grad), or the parameter is read through a "
+     "constant that the exporter precomputed"},
+    {Way::Extra, "gets a gradient in xlc, but not in PyTorch", "a detach, a no_grad, a padding row or a mask is lost"},
     {Way::Multiple, "gets a multiple of PyTorch's gradient",
      "a sum replaces PyTorch's mean, or one of several uses was folded to a constant"},
     {Way::Other, "gets a different gradient",
      "a use folded to a constant, a lost detach, a mask, or a mode (dropout, batch norm)"},
-    {Way::Kept, "is not changed by a step here, but by PyTorch's forward",
+    {Way::Kept, "is changed by PyTorch's forward, but not by a step in xlc",
      "the exporter dropped the change, or wrote a norm in inference form: export the module in training mode with "
      "xlc_export"},
     {Way::Buffer, "has a different next value",
@@ -207,7 +207,7 @@ private:
       text += llvm::formatv(": {0:f4} times", each.factor);
     if (each.way == Way::Buffer || each.way == Way::Multiple || each.way == Way::Other || each.way == Way::Missing ||
         each.way == Way::Extra)
-      text += llvm::formatv("; its norm is {0} here, {1} there", shorten(each.here), shorten(each.there));
+      text += llvm::formatv("; its norm is {0} in xlc, {1} in PyTorch", shorten(each.here), shorten(each.there));
     if (each.way == Way::Tied)
       text += ": '" + reference.ties.at(each.name) + "'";
     return text;
@@ -216,8 +216,8 @@ private:
   static std::string shorten(double value) { return llvm::formatv("{0:e4}", value).str(); }
 
   void describeLoss() {
-    std::string text = llvm::formatv("the loss is {0:f7} here, {1:f7} in PyTorch {2}", observation.loss, reference.loss,
-                                     reference.torch);
+    std::string text = llvm::formatv("the loss is {0:f7} in xlc, {1:f7} in PyTorch {2}", observation.loss,
+                                     reference.loss, reference.torch);
     if (reference.evaluatedLoss) {
       double off = std::abs(*reference.evaluatedLoss - reference.loss);
       bool isExporters =

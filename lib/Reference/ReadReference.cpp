@@ -56,11 +56,11 @@ private:
     if (!document.is_object())
       reader.reject("'" + documentKey.str() + "' is not a JSON object");
     if (int64_t found = number("version"); found != version)
-      reader.reject("its format is version " + std::to_string(found) + ", this xlc reads version " +
+      reader.reject("its format is version " + std::to_string(found) + ", but this xlc reads version " +
                     std::to_string(version));
     result.rows = number("rows");
     if (result.rows < 1 || result.rows > 1 << 20)
-      reader.reject("'rows' is " + std::to_string(result.rows) + ", it must be 1 to 1048576");
+      reader.reject("'rows' is " + std::to_string(result.rows) + "; it must be between 1 and 1048576");
     result.torch = textOf("torch");
     result.labels = textOf("labels");
     for (std::string &name : names("frozen"))
@@ -103,7 +103,7 @@ private:
   std::vector<std::string> texts(const Json &value, const std::string &key) const {
     bool isList = value.is_array() && llvm::all_of(value, [](const Json &each) { return each.is_string(); });
     if (!isList)
-      reader.reject("'" + key + "' of '" + documentKey.str() + "' is not a list of texts");
+      reader.reject("'" + key + "' of '" + documentKey.str() + "' is not a list of strings");
     return value.get<std::vector<std::string>>();
   }
   /// A list that may be left out.
@@ -153,7 +153,7 @@ private:
       result.inputs.emplace(input.str(), std::move(read));
     }
     if (!result.labels.empty() && !result.inputs.contains(result.labels))
-      reader.reject("it has no rows of the labels '" + result.labels + "'");
+      reader.reject("it has no rows for the labels '" + result.labels + "'");
   }
 
   std::variant<std::vector<double>, std::vector<int64_t>> elementsOf(StringRef input, const rt::StoredTensor &stored,
@@ -175,8 +175,8 @@ private:
       return convert<int64_t, int32_t>(bytes);
     if (stored.dtype == "BOOL" || stored.dtype == "U8")
       return convert<int64_t, uint8_t>(bytes);
-    reader.reject("input '" + input.str() + "' is of " + stored.dtype +
-                  ", one of F32, F64, I64, I32, U8, BOOL is needed");
+    reader.reject("input '" + input.str() + "' has type " + stored.dtype +
+                  "; it must be F32, F64, I64, I32, U8 or BOOL");
   }
 
   void readLoss() {
@@ -216,7 +216,7 @@ private:
     if (!isProjected)
       return fingerprintOf(values);
     if (values.size() != 17)
-      reader.reject("'" + name + "' is projected and has " + std::to_string(values.size()) + " numbers, 17 are needed");
+      reader.reject("'" + name + "' is projected, but has " + std::to_string(values.size()) + " numbers instead of 17");
     return fingerprintAt(values.data());
   }
 

@@ -94,11 +94,11 @@ def list_cases():
     for opset in (0, 1, 5, 12, 22, 99, 2**31, 2**63 - 1, -1):
         yield refuse(f"opset {opset}", model(opset=opset), "opset")
     yield refuse("no opset", model(opsets=[]), "opset")
-    yield refuse("two opsets of one domain", model(opsets=[field(2, 17), field(2, 18)]), "the model names two opsets, 17 and 18")
+    yield refuse("two opsets of one domain", model(opsets=[field(2, 17), field(2, 18)]), "the model imports two opset versions, 17 and 18")
     yield refuse("an opset of a domain alone", model(domain="com.example"), "error:")
     yield accept("no IR version", whole[2:])  # docs/Limits.md
     for version in (0, 2, 100, 2**31):
-        yield refuse(f"IR version {version}", model(ir=version), f"the file has IR version {version}, xlc reads 3 to")
+        yield refuse(f"IR version {version}", model(ir=version), f"the file has IR version {version}, but xlc reads 3 to")
     yield refuse("no graph", field(1, 8) + field(8, field(2, 17)), "error:")
     yield refuse("an empty graph", model(b""), "error:")
     yield refuse("a graph without nodes", model(graph([])), "error:")
@@ -148,7 +148,7 @@ def list_cases():
         "external data without a place": tensor("w", [4, 3], b"", extra=field(14, 1)), "another shape": tensor("w", [5, 3], b"\0" * 60),
     }.items():
         yield refuse(f"w: {what}", model(graph(tensors=(changed, B))), "error:")
-    yield refuse("w: both kinds of values", model(graph(tensors=(tensor("w", [4, 3], b"\0" * 48, extra=field(4, b"\0" * 48)), B))), "initializer 'w' has values in 2 places, one is allowed")
+    yield refuse("w: both kinds of values", model(graph(tensors=(tensor("w", [4, 3], b"\0" * 48, extra=field(4, b"\0" * 48)), B))), "initializer 'w' has values in 2 fields; only one is allowed")
     yield refuse("an initializer twice", model(graph(tensors=(W, W, B))), "'w'")
     for location in ("../secret", "/etc/passwd", "a/../../secret", ".", "", "\0", "a\0b", "/dev/zero", "/proc/self/environ"):
         places = field(13, field(1, "location") + field(2, location))
@@ -220,8 +220,8 @@ def list_cases():
     relu = field(1, "f") + fields(4, ["a"]) + fields(5, ["r"]) + field(7, node("Relu", ["a"], ["r"], name="inner")) + field(10, "own")
     called = graph([node("f", ["x"], ["x2"], domain="own"), node("MatMul", ["x2", "w"], ["h"]), NODES[1]])
     yield accept("a function", model(called, opsets=own, extra=field(25, relu + field(9, field(2, 17)))))
-    yield refuse("a function without opset imports", model(called, opsets=own, extra=field(25, relu)), "function 'f' imports no opset of ONNX's own operators, and has a node 'inner' (Relu)")
-    yield refuse("a function of a domain that the model does not import", model(called, extra=field(25, relu + field(9, field(2, 17)))), "the model imports no opset of domain 'own', and has a node 'node f' (f)")
+    yield refuse("a function without opset imports", model(called, opsets=own, extra=field(25, relu)), "function 'f' does not import an opset of ONNX's own operators, but has a node 'inner' (Relu)")
+    yield refuse("a function of a domain that the model does not import", model(called, extra=field(25, relu + field(9, field(2, 17)))), "the model does not import an opset of domain 'own', but has a node 'node f' (f)")
     yield refuse("a function twice", model(extra=field(25, body) + field(25, body)), "twice")
     yield refuse("deep groups of graphs", with_nodes(deep_graph(200), *NODES), "error:")
     chain = [node("Tanh", ["h" if i == 0 else f"t{i - 1}"], [f"t{i}"], name=f"tanh {i}") for i in range(20000)]

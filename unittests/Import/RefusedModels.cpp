@@ -140,7 +140,7 @@ error: node 'log softmax' (LogSoftmax) needs a float input
     {"Dimensions", "dims: {seqence: 3}", kBadDimensions,
      R"(
 error: symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): 'sequence', dimension 2 of 'x', which has no name
-error: dims names 'seqence', which is not a dimension of the model; it has 'batch', 'sequence'
+error: dims names 'seqence', which is not a dimension of the model; the model has 'batch', 'sequence'
 )"},
     {"DimensionsTwo", R"(
 dims: {batch: 3, sequence: 4}

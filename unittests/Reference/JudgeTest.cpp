@@ -104,12 +104,12 @@ TEST_F(Judge, NamesAGradientOfAnotherDirection) {
 
 TEST_F(Judge, NamesAStoppedGradient) {
   seen.values[2].value = {};
-  EXPECT_TRUE(hasNote({"'c.weight'", "gets no gradient here"}));
+  EXPECT_TRUE(hasNote({"'c.weight'", "does not get a gradient in xlc"}));
 }
 
 TEST_F(Judge, NamesALostDetach) {
   reference.parameters[2].value = {};
-  EXPECT_TRUE(hasNote({"'c.weight'", "none in PyTorch"}));
+  EXPECT_TRUE(hasNote({"'c.weight'", "but not in PyTorch"}));
 }
 
 TEST_F(Judge, TakesNoiseBesideLargerGradientsForNone) {
@@ -120,7 +120,7 @@ TEST_F(Judge, TakesNoiseBesideLargerGradientsForNone) {
 
 TEST_F(Judge, NamesWhatIsFrozenHere) {
   seen.values[0].kind = Observed::Kind::Frozen;
-  EXPECT_TRUE(hasNote({"'a.weight'", "is frozen here"}));
+  EXPECT_TRUE(hasNote({"'a.weight'", "is frozen in xlc"}));
   decisions.choosesTrainable = true; // the user has said so
   EXPECT_FALSE(run().differs());
 }
@@ -135,7 +135,7 @@ TEST_F(Judge, NamesWhatIsTrainedHere) {
 
 TEST_F(Judge, NamesWhatIsNotThere) {
   seen.values.erase(seen.values.begin() + 1);
-  EXPECT_TRUE(hasNote({"'b.weight'", "not a parameter here"}));
+  EXPECT_TRUE(hasNote({"'b.weight'", "not a parameter in xlc"}));
   reference.parameters[1].value = {}; // forward does not read it
   EXPECT_FALSE(run().differs());
 }
@@ -153,7 +153,7 @@ TEST_F(Judge, NamesARunningAverage) {
 
 TEST_F(Judge, NamesABufferThatIsNotChanged) {
   seen.values.pop_back();
-  EXPECT_TRUE(hasNote({"'n.running_mean'", "is not changed by a step here"}));
+  EXPECT_TRUE(hasNote({"'n.running_mean'", "not by a step in xlc"}));
 }
 
 TEST_F(Judge, NamesTheFirstInForward) {
@@ -166,7 +166,7 @@ TEST_F(Judge, NamesTheFirstInForward) {
 
 TEST_F(Judge, SaysWhoseTheLossIs) {
   seen.loss = 2.1;
-  EXPECT_TRUE(hasNote({"the loss is 2.1000000 here, 2.0000000 in PyTorch 2.15.0"}));
+  EXPECT_TRUE(hasNote({"the loss is 2.1000000 in xlc, 2.0000000 in PyTorch 2.15.0"}));
   reference.evaluator = "onnxruntime 1", reference.evaluatedLoss = 2.1;
   EXPECT_TRUE(hasNote({"the exporter wrote a different function"}));
   reference.evaluatedLoss = 2;
