@@ -22,7 +22,7 @@ struct Evaluation {
   bool fail(const llvm::Twine &why) { return problem = why.str(), false; }
   bool produce(ConstantTensor tensor) {
     if (tensor.shape.size() > (size_t)maximumRank)
-      return fail("makes a tensor of " + llvm::Twine(tensor.shape.size()) + " dimensions, at most " +
+      return fail("makes a tensor of " + llvm::Twine(tensor.shape.size()) + " dimensions, but at most " +
                   llvm::Twine(maximumRank) + " are supported");
     if (!hasStrides(tensor.shape))
       return fail("makes a tensor of sizes whose product is beyond 2^63");

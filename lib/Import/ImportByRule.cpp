@@ -77,8 +77,8 @@ bool Importer::import(const Node &node, const Operator &op, ArrayRef<ImportedVal
   for (Value output : state.outputs) {
     SmallVector<int64_t> shape = output ? shapeOf(output) : SmallVector<int64_t>();
     if ((int)shape.size() > maximumRank)
-      return complain(node, "makes a tensor of " + Twine(shape.size()) + " dimensions, at most " + Twine(maximumRank) +
-                                " are supported");
+      return complain(node, "makes a tensor of " + Twine(shape.size()) + " dimensions, but at most " +
+                                Twine(maximumRank) + " are supported");
     int64_t elements = 1;
     for (int64_t size : shape)
       if (llvm::MulOverflow(elements, size, elements) || elements > maximumElements)

@@ -197,7 +197,7 @@ static std::string findMisfit(const Node &node, const Operator &op) {
   if (!node.misfit.empty() || node.outputs.empty())
     return node.misfit.empty() ? "has no outputs" : node.misfit;
   if ((int)node.outputs.size() > op.maxOutputs)
-    return "has " + std::to_string(node.outputs.size()) + " outputs, at most " + std::to_string(op.maxOutputs) +
+    return "has " + std::to_string(node.outputs.size()) + " outputs, but at most " + std::to_string(op.maxOutputs) +
            " are supported";
   SmallVector<StringRef> names;
   StringRef(op.attributes).split(names, ' ', -1, /*KeepEmpty=*/false);
@@ -223,10 +223,12 @@ bool Importer::checkOutputs() {
     auto type = cast<RankedTensorType>(value.getType());
     bool isFloat = isHalf(declared.elementType) || declared.elementType == (int)ElementType::Float ||
                    declared.elementType == (int)ElementType::Double;
-    if (isFloat != isa<FloatType>(type.getElementType()))
+    if (isFloat != isa<FloatType>(type.getElementType())) {
+      std::string computed;
+      llvm::raw_string_ostream(computed) << type.getElementType();
       diagnostics.error("output '" + name + "' is declared with element type " + nameOfType(declared.elementType) +
-                        ", but has another");
-    else if (declared.rank >= 0 && declared.rank != type.getRank())
+                        ", but is computed as " + computed);
+    } else if (declared.rank >= 0 && declared.rank != type.getRank())
       diagnostics.error("output '" + name + "' is declared with " + Twine(declared.rank) + " dimensions, but has " +
                         Twine(type.getRank()));
   }
@@ -239,7 +241,7 @@ bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value b
     return complain(node, "has an operator that is not supported");
   int given = (int)inputs.size();
   if (given > op->maxInputs)
-    return complain(node, "has " + Twine(given) + " inputs, at most " + Twine(op->maxInputs) + " are supported");
+    return complain(node, "has " + Twine(given) + " inputs, but at most " + Twine(op->maxInputs) + " are supported");
   if (std::string misfit = findMisfit(node, *op); !misfit.empty())
     return complain(node, misfit);
   if (op->structure)

@@ -160,7 +160,7 @@ struct Pairs {
 constexpr int64_t maximumPairs = 8192;
 
 bool checkPairs(NodeImport &n, int64_t size) {
-  return size <= maximumPairs || n.fail("works along a dimension of " + Twine(size) + " elements; at most " +
+  return size <= maximumPairs || n.fail("works along a dimension of " + Twine(size) + " elements, but at most " +
                                         Twine(maximumPairs) + " are supported");
 }
 } // namespace

@@ -75,7 +75,7 @@ Value Sites::index(NodeImport &n, const SampleRows::Lie &of, ArrayRef<int64_t> s
 Value Sites::draw(NodeImport &n, int64_t site, Value like, ArrayRef<int64_t> shape, Places places) {
   SampleRows::Lie of = like ? lies.of(like) : ofShape(site, shape);
   if (!of.isKnown)
-    return n.fail("draws random numbers, and the rows of the batch cannot be tracked to it"), Value();
+    return n.fail("draws random numbers, but the rows of the batch cannot be tracked to this node"), Value();
   graph::Formula f(n.builder, n.loc, graph::Spelling::Plain);
   Value elements = places(f, index(n, of, shape));
   auto repeat = [&](Value number) { return f.broadcast(number, shape); };

@@ -79,7 +79,7 @@ bool StateDict::takeTensors(FileDiagnostics &diagnostics) {
     if (std::string problem = checkName(name); !problem.empty())
       isGood = refuse(name, problem);
     if (stored.shape.size() > maximumRank)
-      isGood = refuse(name, "has " + Twine(stored.shape.size()) + " dimensions, at most " + Twine(maximumRank) +
+      isGood = refuse(name, "has " + Twine(stored.shape.size()) + " dimensions, but at most " + Twine(maximumRank) +
                                 " are supported");
     uint64_t elements = 1;
     for (uint64_t size : stored.shape) {

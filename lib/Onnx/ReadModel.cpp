@@ -198,7 +198,7 @@ private:
                                Twine(type.elem_type()));
     if (type.shape().dim_size() > maximumRank)
       return diagnostics.error("input '" + input.name() + "' has " + Twine(type.shape().dim_size()) +
-                               " dimensions, at most " + Twine(maximumRank) + " are supported");
+                               " dimensions, but at most " + Twine(maximumRank) + " are supported");
     result.storedType = type.elem_type();
     result.type = isNarrow ? ElementType::Float : static_cast<ElementType>(type.elem_type());
     for (const auto &dimension : type.shape().dim()) {

@@ -78,7 +78,8 @@ std::string findModule(const ::onnx::NodeProto &node, const NameScope &scope) {
 
 std::string xlc::onnx::checkName(StringRef name) {
   if (name.size() > maximumName)
-    return "has " + std::to_string(name.size()) + " bytes, at most " + std::to_string(maximumName) + " are supported";
+    return "has " + std::to_string(name.size()) + " bytes, but at most " + std::to_string(maximumName) +
+           " are supported";
   if (name.find_first_of("\n\t") != StringRef::npos || xlc::runtime::escapeText(name.str()) != name)
     return "is not printable UTF-8 text";
   return "";

@@ -37,8 +37,8 @@ constexpr int64_t maximumBytes = int64_t(1) << 42;
 bool readShape(const ::onnx::TensorProto &proto, const std::string &what, FileTensor &tensor,
                FileDiagnostics &diagnostics) {
   if (proto.dims_size() > maximumRank)
-    return diagnostics.error(what + " has " + Twine(proto.dims_size()) + " dimensions, at most " + Twine(maximumRank) +
-                             " are supported"),
+    return diagnostics.error(what + " has " + Twine(proto.dims_size()) + " dimensions, but at most " +
+                             Twine(maximumRank) + " are supported"),
            false;
   // An empty tensor may have large dimensions, too: they are strides later.
   int64_t bytes = std::max<int64_t>(storedWidth(tensor.storedType), byteWidth((int)tensor.type));

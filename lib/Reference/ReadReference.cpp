@@ -117,7 +117,7 @@ private:
     if (found == reader.tensors().end())
       reader.reject("it has no tensor '" + name + "'");
     if (found->second.bytes > largestFile)
-      reader.reject("tensor '" + name + "' has " + std::to_string(found->second.bytes) + " bytes, at most " +
+      reader.reject("tensor '" + name + "' has " + std::to_string(found->second.bytes) + " bytes, but at most " +
                     std::to_string(largestFile) + " are read");
     return found->second;
   }

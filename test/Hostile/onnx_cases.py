@@ -113,7 +113,7 @@ def list_cases():
     yield refuse("an input without a name", model(graph(inputs=(X, value_info("", [3])))), "an input has no name")
     yield refuse("an input without a type", model(graph(inputs=(field(1, "x"),))), "'x'")
     yield refuse("an output without a type", model(graph(outputs=(field(1, "logits"),))), "output 'logits' has no type")
-    yield refuse("an output of another type", model(graph(outputs=(value_info("logits", ["batch", 3], INT64),))), "output 'logits' is declared with element type int64, but has another")
+    yield refuse("an output of another type", model(graph(outputs=(value_info("logits", ["batch", 3], INT64),))), "output 'logits' is declared with element type int64, but is computed as f32")
     yield refuse("an output of another rank", model(graph(outputs=(value_info("logits", ["batch", 3, 1]),))), "output 'logits' is declared with 3 dimensions, but has 2")
     yield accept("an output of another size", model(graph(outputs=(value_info("logits", ["batch", 4]),))))  # docs/Limits.md
     yield refuse("an input that is a sequence", model(graph(inputs=(field(1, "x") + field(2, field(4, field(1, field(1, field(1, 1))))),))), "'x'")
@@ -181,7 +181,7 @@ def list_cases():
     }.items():
         yield refuse(what, with_nodes(*nodes), "error:")
     for what, (nodes, word) in {
-        "one result too many": ([node("MatMul", ["x", "w"], ["h", "i"]), NODES[1]], "has 2 outputs, at most 1 are supported"),
+        "one result too many": ([node("MatMul", ["x", "w"], ["h", "i"]), NODES[1]], "has 2 outputs, but at most 1 are supported"),
         "an attribute that the operator does not have": ([node("MatMul", ["x", "w"], ["h"], [attribute("surprise", i=1)]), NODES[1]], "has attribute 'surprise', which MatMul does not have"),
         "an attribute without a name": ([node("Gemm", ["x", "w"], ["h"], [attribute("", i=1)]), NODES[1]], "has no name"),
         "an attribute without a type": ([node("Gemm", ["x", "w"], ["h"], [field(1, "transB") + field(3, 0)]), NODES[1]], "has no type"),

@@ -199,7 +199,7 @@ error: node 'types' (Add) has inputs that differ in element type
 error: node 'gemm' (Gemm) multiplies matrices that do not fit
 error: node 'matmul' (MatMul) multiplies matrices that do not fit
 error: node 'missing' (MatMul) needs input 1
-error: node 'many' (Relu) has 2 inputs, at most 1 are supported
+error: node 'many' (Relu) has 2 inputs, but at most 1 are supported
 error: node 'dropout' (Dropout) drops elements with probability 1, which must be at least 0 and below 1
 error: node 'noise' (RandomUniformLike) draws numbers of element type 6; only floats are supported
 error: node 'cast' (Cast) casts to element type 14, which is not supported
@@ -263,7 +263,7 @@ error: node 'pad' (Pad) requires operands of one element type, but 'x' is float 
      R"(
 error: node 'div' (Div) divides by zero
 error: node 'mod' (Mod) divides by zero
-error: node 'range' (Range) counts from 0.000000 to 9.000000 by 0.000000
+error: node 'range' (Range) counts too many elements: from 0.000000 to 9.000000 by 0.000000
 error: node 'gather' (Gather) has index 9 for a dimension of 2
 error: node 'gathernd' (GatherND) has index 9 for a dimension of 2
 error: node 'fill' (ConstantOfShape) requests a dimension of -1

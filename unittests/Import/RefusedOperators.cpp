@@ -202,7 +202,7 @@ error: node 'p' (LpNormalization) has p = 3; 1 and 2 are supported
 error: node 'extreme' (ArgMax) needs numbers
 error: node 'axis' (CumSum) needs numbers and one axis that is known when the model is compiled
 error: node 'known axis' (CumSum) needs one axis
-error: node 'long' (CumSum) works along a dimension of 8193 elements; at most 8192 are supported
+error: node 'long' (CumSum) works along a dimension of 8193 elements, but at most 8192 are supported
 error: node 'k' (TopK) needs numbers and a k that is known when the model is compiled
 error: node 'too many' (TopK) takes 5 of 4 elements
 error: node 'bits' (BitwiseAnd) needs int32 or int64
