@@ -202,8 +202,8 @@ std::string explain(const LossObstacle &obstacle, const Model &model) {
            "batch";
   case Obstacle::Step:
     return where + " divides by a number that depends on the whole batch and is not a sum over the batch, and cannot "
-                   "be computed before "
-                   "the step: this requires a number that depends on inputs only, and a dynamic batch";
+                   "be computed before the step: this requires a number that depends on inputs only, and a dynamic "
+                   "batch";
   case Obstacle::Fixed:
     return "the file fixes its batch at 1, so that rows cannot be tracked; export it with a dynamic batch";
   }
