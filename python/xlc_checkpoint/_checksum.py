@@ -52,6 +52,6 @@ def find_damage(text, key):
     """Why a text is not what was sealed, or nothing."""
     at = find_digits(text, key)
     if at < 0:
-        return "it has no checksum of its own"
+        return "it does not record its own checksum"
     says, found = text[at:at + DIGITS].decode(errors="replace"), digits_of(text[:at] + ZEROS.encode() + text[at + DIGITS:])
     return "" if found == says else f"it has checksum {found}, but records {says}"

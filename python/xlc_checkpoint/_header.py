@@ -64,7 +64,7 @@ class Header:
         if (dtype, whole, last - first, says) != (tensor["dtype"], tensor["shape"], size, [*tensor["cut"], index, begin, end]):
             raise self.damage(f"'{key}' is missing, or not the piece of the tensor that the manifest records")
         if len(self.metadata.get(f"xlc.blocks.{key}", "")) != -(-size // BLOCK) * DIGITS:
-            raise self.damage(f"'{key}' has no checksums of its blocks")
+            raise self.damage(f"'{key}' has no block checksums")
 
     def _numbers(self, key):
         return [int(number) for number in self.metadata[key].split()]

@@ -153,7 +153,7 @@ def bad_streams_are_refused(setting):
         yield f"a bad id at the begin: {said}"
     stream.write_bytes(struct.pack(f"<{len(TEXT)}H", *TEXT))
     said = program.run([trained.path, "--check-data"])
-    if f"{ROWS} rows of 32 tokens in 1 file, 8 tokens left at their ends; all of it was read" not in said:
+    if f"{ROWS} rows of 32 tokens in 1 file, 8 tokens unused at the ends of files; all rows were read" not in said:
         yield f"--check-data of good data: {said}"
     yield from shrinking(trained, stream)
 

@@ -241,7 +241,7 @@ def wrong_launches_are_refused(setting, _):
     (no_library / "libmpi.so.40").write_text("no library")
     wrong = [
             ("error: mpirun has started 3 processes (OMPI_COMM_WORLD_SIZE=3), but the plan has 2 ranks: start 2, or compile for 3", claim(3, plain)),
-            ("and --processes would start 2 in each", claim(2, [*plain, "--processes"])),
+            ("and --processes would start 2 more in each of them", claim(2, [*plain, "--processes"])),
             ("error: rank 1 was started with a different plan than rank 0", claim(1, plain, [other, *few])),
             ("error: rank 1 was started with different options than rank 0", claim(1, plain, [*plain, "--lr", "1"])),
             ("error: mpirun assigned rank 1 of 2, but MPI rank 0 of 2: start processes on several hosts with the mpirun that belongs to libmpi.so.40",
@@ -253,7 +253,7 @@ def wrong_launches_are_refused(setting, _):
              "with mpirun or srun", ["env", "PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=1", *map(str, plain)]),
             ("error: srun assigned rank 1 of 2, but MPI rank 0 of 1: start processes on several hosts with srun --mpi=pmix",
              ["env", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=2", "SLURM_JOB_ID=xlc", *map(str, plain)]),
-            ("ck: error: is not the same folder on this host and on that of rank 0: all hosts must share the folder of checkpoints",
+            ("ck: error: is not the same folder on this host and on the host of rank 0: all hosts must share the folder of checkpoints",
              claim(1, *(["sh", "-c", f"mkdir -p {folder} && cd {folder} && exec {path} --steps 2 --checkpoint-dir ck"]
                         for folder in (setting.scratch / "first", setting.scratch / "second")))),
             ("no/such: error: cannot be read", claim(2, [*plain, "--init", "no/such"])),
@@ -345,7 +345,7 @@ def wrong_gpus_are_refused(setting, _):
     no_library = setting.scratch / "no-library-for-gpus"
     no_library.mkdir(exist_ok=True)
     (no_library / "libmpi.so.40").write_text("no library")
-    for words, local, variables in (("or set MASTER_ADDR and MASTER_PORT (1 to 65534) to the address of rank 0", 1, {"LD_LIBRARY_PATH": no_library}),
+    for words, local, variables in (("or set MASTER_ADDR to the address of rank 0, and MASTER_PORT to a port from 1 to 65534", 1, {"LD_LIBRARY_PATH": no_library}),
                                     ("error: ranks 0 and 1 have the same GPU: each rank needs its own", 1, {"OMPI_COMM_WORLD_LOCAL_RANK": 0}),
                                     ("error: the program has 4 ranks, of which 3 are on this host, but 2 GPUs are visible", 3, {"XLC_SIMULATE_DEVICES": 2})):
         code, shown, said, _ = run(claim(4, plain, local=local, **{**gpu_variables(simulated, "early"), **variables}))

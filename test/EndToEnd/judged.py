@@ -48,7 +48,7 @@ def keeps_best_and_stops(setting, layout):
     best_step, best, others, last = judge(losses)
     if not EVERY < best_step < last < STEPS or others != PATIENCE:
         yield f"the test is void: best of step {best_step}, end at {last}"
-    if made.log()[-1]["step"] != last or max(losses) != last or f"the best is that of step {best_step}" not in said:
+    if made.log()[-1]["step"] != last or max(losses) != last or f"the best value, from step {best_step}, is" not in said:
         yield f"ended behind step {made.log()[-1]['step']}, not {last}: {said[-300:]}"
     manifests = read_manifests(folder)
     if best_step not in manifests or len(manifests) > 2:

@@ -325,7 +325,7 @@ def threads_on_too_few_cores_are_warned_of(setting, _):
         raise promises.Skipped("there is one core")
     trained = promises.make(setting, "bound", dp=2, runtime={"threads_per_rank": 2})
     said = program.run(mpirun(2, "--bind-to", "core") + [trained.path, "--steps", "1"])
-    if said.count("has 2 threads, but only 1 core: mpirun --bind-to none leaves all cores to each process") != 1:
+    if said.count("has 2 threads, but only 1 core: use 'mpirun --bind-to none' to allow each process all cores") != 1:
         yield said
     if "warning" in (said := program.run(mpirun(2, "--bind-to", "none") + [trained.path, "--steps", "1"])):
         yield said
@@ -352,7 +352,7 @@ def wrong_launches_are_refused(setting, _):
             ("error: RANK is set, but WORLD_SIZE is not", lambda: [(plain, variables(rank, WORLD_SIZE=None)) for rank in range(2)]),
             ("error: RANK is 'one', which is not an integer >= 0", lambda: [(plain, variables("one"))] * 2),
             ("error: WORLD_SIZE is '2x', which is not an integer >= 0", lambda: [(plain, variables(rank, "2x")) for rank in range(2)]),
-            ("error: RANK is 2 and WORLD_SIZE is 2: ranks are 0 to 1", lambda: [(plain, variables(2))]),
+            ("error: RANK is 2, but WORLD_SIZE is 2: ranks are 0 to 1", lambda: [(plain, variables(2))]),
             ("error: there are two processes with rank 0", lambda: [(plain, variables(0))] * 2),
             ("error: rank 1 did not join within 1 s (--timeout)", lambda: [(plain, variables(0))]),
             ("error: rank 0 did not join within 1 s (--timeout)", lambda: [(plain, variables(1))] * 2),
@@ -364,7 +364,7 @@ def wrong_launches_are_refused(setting, _):
              lambda: [(plain, variables(0)), ([*plain, "--lr", "1"], variables(1))]),
             ("error: torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=2), which requires MPI: "
              "start them with mpirun or srun", lambda: [(plain, variables(rank, local=1)) for rank in range(2)]),
-            ("error: torchrun has started 2 processes (WORLD_SIZE=2), and --processes would start 2 in each: use only one of the two",
+            ("error: torchrun has started 2 processes (WORLD_SIZE=2), and --processes would start 2 more in each of them: omit --processes or the launcher",
              lambda: [([*plain, "--processes"], variables(rank)) for rank in range(2)]),
             ("no/such: error: cannot be read", lambda: [([*plain, "--init", "no/such"], variables(rank)) for rank in range(2)]),
             ("no/such: error: cannot be written", lambda: [([*plain, "--save", "no/such"], variables(rank)) for rank in range(2)]),

@@ -4,7 +4,7 @@ a message that names rank and tensor."""
 import cases
 import program
 
-RUNS = {"dp 4": ({"dp": 4}, "rank 2 holds other elements of '{}' than ranks 0, 1, 3"), "tp 2": ({"tp": 2}, "ranks 0, 1 hold different elements of '{}'")}
+RUNS = {"dp 4": ({"dp": 4}, "rank 2 holds different elements of '{}' than ranks 0, 1, 3"), "tp 2": ({"tp": 2}, "ranks 0, 1 hold different elements of '{}'")}
 NAMES = ("model.transformer.ln_f.weight", "m/model.transformer.ln_f.weight", "v/model.transformer.ln_f.bias")  # tp does not split them
 
 

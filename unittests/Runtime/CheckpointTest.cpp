@@ -78,9 +78,9 @@ TEST(Manifest, PiecesTileTheirTensor) {
             "'w' lacks elements 0 to 12 of piece 0");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces[2].range.begin = 4; }), "'w' has elements 4 to 5 of piece 1 twice");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces[1].file = 2; }),
-            "'w' has a piece in file 2, but there are 2 files");
+            "'w' has a piece in file 2, but the manifest lists 2 files");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces[2].range.end = UINT64_MAX; }),
-            "'w' has a piece 1 of elements 5 to 18446744073709551615, but there are 2 pieces of 12 elements");
+            "'w' has piece 1 with elements 5 to 18446744073709551615, but is cut into 2 pieces of 12 elements");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces.clear(); }), "'w' lacks elements 0 to 12 of piece 0");
 }
 
@@ -104,7 +104,7 @@ TEST(Manifest, WhatAStrangerWroteIsRefused) {
   EXPECT_EQ(complaintWith([](Manifest &m) { m.lossScale->factor = -1; }), "'loss_scale.factor' must be a number > 0");
   std::string complaint;
   readManifest("{}", complaint);
-  EXPECT_EQ(complaint, "it has no checksum of its own");
+  EXPECT_EQ(complaint, "it does not record its own checksum");
 }
 
 StepFolder folderAt(uint64_t step, bool hasManifest = true) { return {step, std::to_string(step), hasManifest, false}; }
@@ -226,11 +226,10 @@ TEST(Replicas, ARankThatHoldsOtherElementsIsNamed) {
   const std::string good(16, '5'), bad(16, '6');
   Plan plan = tiny::makePlan(0);
   EXPECT_EQ(findDifferentRank(plan, {good, good}), "");
-  EXPECT_EQ(findDifferentRank(plan, {good, bad}),
-            "ranks 0, 1 hold different elements of 'w', which should be the same");
+  EXPECT_EQ(findDifferentRank(plan, {good, bad}), "ranks 0, 1 hold different elements of 'w', which must be identical");
   *plan.mesh = plan::Mesh(1, 4, 1, 1);
   EXPECT_EQ(findDifferentRank(plan, {good, good, bad, good}),
-            "rank 2 holds other elements of 'w' than ranks 0, 1, 3, which should be the same");
+            "rank 2 holds different elements of 'w' than ranks 0, 1, 3, which must be identical");
   Plan sharded = tiny::makePlan(3);
   EXPECT_EQ(findDifferentRank(sharded, {"", ""}), ""); // each element is held once
 }

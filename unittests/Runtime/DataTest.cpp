@@ -235,10 +235,10 @@ TEST(Data, WhatIsFilledHasANumberOfItsType) {
   for (double bad : {10., 0.5, -1.}) {
     plan.dataset->inputs[idsInput]->fill = bad;
     EXPECT_NE(complaintOf(plan).find("error: input 'ids' is filled with "), std::string::npos);
-    EXPECT_NE(complaintOf(plan).find(", but takes integers from 0 to below 10"), std::string::npos);
+    EXPECT_NE(complaintOf(plan).find(", but takes integers >= 0 and < 10"), std::string::npos);
   }
   plan.dataset->inputs[idsInput]->fill = 1, plan.dataset->inputs[0]->source = plan::InputSource::Fill;
-  EXPECT_EQ(complaintOf(plan), "error: all inputs are filled with numbers: at least one must have rows");
+  EXPECT_EQ(complaintOf(plan), "error: all inputs have constant values ('fill'): at least one must have rows");
 }
 
 /// Every type of a file becomes every type of an input as a number.

@@ -91,8 +91,8 @@ TEST(Gather, NobodyWaitsLongerThanTold) {
   EXPECT_EQ(meet({rank(0), rank(2)}, 0.3), (Outcomes{"error: rank 1 did not join within 0.3 s (--timeout)", "off"}));
   EXPECT_EQ(meet({rank(0)}, 0.3), (Outcomes{"error: ranks 1, 2 did not join within 0.3 s (--timeout)"}));
   EXPECT_EQ(meet({rank(1)}, 0.3),
-            (Outcomes{"error: rank 0 did not join within 0.3 s (--timeout): all ranks must run on one host, "
-                      "started by torchrun itself"}));
+            (Outcomes{"error: rank 0 did not join within 0.3 s (--timeout): all ranks must run on one host "
+                      "and be started by torchrun directly"}));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6));
 }
 
@@ -133,7 +133,7 @@ TEST(Gather, WithoutDescriptorsTheReasonIsSaid) {
       meet();
       ADD_FAILURE();
     } catch (const Rejected &problem) {
-      EXPECT_STREQ(problem.what(), "error: processes cannot find each other: Too many open files");
+      EXPECT_STREQ(problem.what(), "error: cannot connect the processes of the job: Too many open files");
     }
 }
 

@@ -215,10 +215,10 @@ TEST(Launch, RankAndWorldAreWholeNumbersThatFit) {
            {{{"RANK", "first"}, {"WORLD_SIZE", "4"}}, "error: RANK is 'first', which is not an integer >= 0"},
            {{{"RANK", "-1"}, {"WORLD_SIZE", "4"}}, "error: RANK is '-1', which is not an integer >= 0"},
            {{{"RANK", "1"}, {"WORLD_SIZE", "4 "}}, "error: WORLD_SIZE is '4 ', which is not an integer >= 0"},
-           {{{"RANK", "4"}, {"WORLD_SIZE", "4"}}, "error: RANK is 4 and WORLD_SIZE is 4: ranks are 0 to 3"},
+           {{{"RANK", "4"}, {"WORLD_SIZE", "4"}}, "error: RANK is 4, but WORLD_SIZE is 4: ranks are 0 to 3"},
            {{{"RANK", "0"}, {"WORLD_SIZE", "0"}}, "error: WORLD_SIZE is 0, but must be at least 1"},
            {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "4294967296"}},
-            "error: LOCAL_RANK is 4294967296 and WORLD_SIZE is 2: ranks of a host are 0 to 1"},
+            "error: LOCAL_RANK is 4294967296, but WORLD_SIZE is 2: ranks of a host are 0 to 1"},
            {{{"OMPI_COMM_WORLD_SIZE", "2"}},
             "error: OMPI_COMM_WORLD_SIZE is set, but OMPI_COMM_WORLD_RANK is not: mpirun sets both, and a single "
             "process "

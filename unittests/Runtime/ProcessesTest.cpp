@@ -181,9 +181,9 @@ TEST(Children, TellHowTheyEnded) {
   while (children.isAnyLeft())
     if (auto ended = children.wait(std::chrono::seconds(5)))
       how[ended->rank] = ended->how;
-  EXPECT_EQ(how, (std::map<int, std::string>{{0, "its process ended with 0"},
+  EXPECT_EQ(how, (std::map<int, std::string>{{0, "its process exited with code 0"},
                                              {1, "its process was killed by signal 9 (Killed)"},
-                                             {2, "its process ended with 6"}}));
+                                             {2, "its process exited with code 6"}}));
 }
 
 TEST(Children, NoticeThatTheirStarterHasGoneAlsoWhileOthersAreThere) {

@@ -113,13 +113,12 @@ TEST_P(Resume, WhatDoesNotFitIsRefused) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--steps", "2", "--resume", "auto"}), Exit::Rejected);
   std::string said = message();
-  EXPECT_NE(said.find("its optimizer is sgd, but that of the program is adam"), std::string::npos) << said;
+  EXPECT_NE(said.find("its optimizer is sgd, but the program's optimizer is adam"), std::string::npos) << said;
   plan.optimizer = "sgd", plan.parameters[0]->name = "v";
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--steps", "2", "--resume", "auto"}), Exit::Rejected);
   said = message();
-  EXPECT_NE(said.find("it has no parameter 'v'; it has a parameter 'w', which the program does not have"),
-            std::string::npos)
+  EXPECT_NE(said.find("it has no parameter 'v'; it has a parameter 'w', but the program does not"), std::string::npos)
       << said;
 }
 
@@ -141,13 +140,14 @@ TEST_P(Resume, OtherDataAreRefusedUnlessTheyHaveChanged) {
     return message() + (exit == Exit::Rejected ? "refused" : "");
   };
   plan.dataset->shuffle = true;
-  EXPECT_NE(refusal().find("'data.shuffle', 'data.seed' or 'data.end' differs; --data-changed continues at the same "
+  EXPECT_NE(refusal().find("'data.shuffle', 'data.seed' or 'data.end' differs from the recorded value; --data-changed "
+                           "continues at the same "
                            "sample anyway\nrefused"),
             std::string::npos);
   plan.dataset->shuffle = false;
   std::string x = folder.read("x.npy"), ids = folder.read("ids.npy");
   folder.write("x.npy", x.substr(0, x.size() - 1) + char(x.back() ^ 1));
-  EXPECT_NE(refusal().find("bytes, or differs from it at the beginning or end"), std::string::npos);
+  EXPECT_NE(refusal().find("bytes) in name, size, or content at the beginning or end"), std::string::npos);
   EXPECT_NE(refusal({"--seed", "77"}).find("error: --seed is 77, but the run of "), std::string::npos);
   EXPECT_EQ(refusal({"--data-changed"}).find("refused"), std::string::npos);
 }
@@ -218,13 +218,13 @@ TEST_P(Changed, FilesAreThoseOfTheManifest) {
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.tensors[0].kind = "m", m.tensors[0].name = "w"; }),
               "'m/w' is missing, but checkpoint.json lists it");
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.tensors[0].dtype = "BF16"; }),
-              "bytes of F32, but checkpoint.json records ");
+              "bytes of type F32, but checkpoint.json records ");
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.tensors[0].shape = {tiny::elements}; }),
-              "is not the piece of the tensor that checkpoint.json records");
+              "is a different piece of the tensor than checkpoint.json records");
   folder.write("ck/step-00000001/checkpoint.json", "{\"checksum\":\"0123456789abcdef\"}");
   EXPECT_SAYS(resume(Exit::NoCheckpoint), "is damaged: it has checksum ");
   fs::resize_file(folder.file("ck/step-00000001/checkpoint.json"), 25 << 20);
-  EXPECT_SAYS(resume(Exit::NoCheckpoint), "bytes; a manifest has at most ");
+  EXPECT_SAYS(resume(Exit::NoCheckpoint), "bytes, but a manifest has at most ");
 }
 
 TEST_P(Changed, EntriesHaveChecksumsOfTheirBlocks) {
@@ -243,7 +243,7 @@ TEST_P(Changed, EntriesHaveChecksumsOfTheirBlocks) {
   SafetensorsReader changed(folder.file(file(0)));
   EXPECT_SAYS(
       resumeWith([&](Manifest &m) { m.files[0].bytes = changed.size(), m.files[0].header = changed.headerDigits(); }),
-      "has no checksums of its blocks");
+      "has no block checksums");
 }
 
 TEST_P(Changed, AFileIsWhole) {
@@ -266,14 +266,13 @@ TEST_P(Changed, ParametersAloneAreOfTheSameModel) {
   EXPECT_EQ(run({"--steps", "1", "--init", from}), Exit::Rejected);
   EXPECT_SAYS(message(), "belongs to a different model: it has no parameter 'v'");
   plan.parameters[0]->name = "w", plan.optimizer = "adam";
-  EXPECT_SAYS(resume(Exit::Rejected), "--init starts from its parameters only");
+  EXPECT_SAYS(resume(Exit::Rejected), "use --init to start from its parameters only");
 }
 
 TEST_P(Changed, DataAreThoseOfTheRun) {
-  EXPECT_SAYS(resumeWith([](Manifest &m) { ++m.data->rows; }, Exit::Rejected),
-              "rows, but those of the checkpoint have ");
+  EXPECT_SAYS(resumeWith([](Manifest &m) { ++m.data->rows; }, Exit::Rejected), "rows, but the checkpoint records ");
   EXPECT_SAYS(resumeWith([](Manifest &m) { m.data->files.pop_back(); }, Exit::Rejected),
-              "files, but those of the checkpoint are ");
+              "files, but the checkpoint records ");
 }
 
 TEST_P(Changed, ANewerOneThatIsDamagedDrawsByTheSameSeed) {

@@ -95,7 +95,7 @@ TEST_F(WatchdogTest, WhoHasNotBegunIsNotedOnce) {
   EXPECT_EQ(watchdog.takeNote(), "");
   EXPECT_EQ(watch(0.5), "");
   EXPECT_EQ(watchdog.takeNote(),
-            "note: rank 1 has not started the first step for 5.1 s, and other ranks wait for it: it "
+            "note: rank 1 did not start the first step within 5.1 s, and other ranks wait for it: it "
             "is reading files, suspended, or hanging; --timeout applies from the first step on");
   EXPECT_EQ(watch(100), "");
   EXPECT_EQ(watchdog.takeNote(), "");

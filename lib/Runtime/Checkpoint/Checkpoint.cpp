@@ -29,7 +29,7 @@ Manifest openManifest(const std::string &folder) {
   return asDamage([&] {
     InputFile file(folder + "/" + manifestName);
     if (file.size() > largestManifest)
-      file.reject(fmt::format("has {} bytes; a manifest has at most {}", file.size(), largestManifest));
+      file.reject(fmt::format("has {} bytes, but a manifest has at most {}", file.size(), largestManifest));
     std::string text(file.size(), '\0'), complaint;
     file.read(0, text.size(), text.data());
     Manifest manifest = readManifest(std::move(text), complaint);
@@ -86,16 +86,16 @@ void Checkpoint::checkEntries() const {
         complain(fmt::format("is missing, but {} lists it", manifestName));
       uint64_t bytes = (piece.range.end - piece.range.begin) * dtypeBytes(tensor.dtype);
       if (entry->second.dtype != tensor.dtype || entry->second.bytes != bytes)
-        complain(fmt::format("has {} bytes of {}, but {} records {} of {}", entry->second.bytes, entry->second.dtype,
-                             manifestName, bytes, tensor.dtype));
+        complain(fmt::format("has {} bytes of type {}, but {} records {} of type {}", entry->second.bytes,
+                             entry->second.dtype, manifestName, bytes, tensor.dtype));
       auto form = file.seal.pieces.find(tensor.key());
       PieceForm whole{entry->second.shape, {}, {0, 0, piece.range.end}};
       const PieceForm &is = form == file.seal.pieces.end() ? whole : form->second;
       if (is != PieceForm{tensor.shape, tensor.cut, piece.range})
-        complain(fmt::format("is not the piece of the tensor that {} records", manifestName));
+        complain(fmt::format("is a different piece of the tensor than {} records", manifestName));
       auto digits = file.seal.blocks.find(tensor.key());
       if (digits == file.seal.blocks.end() || digits->second.size() != countBlocks(bytes) * checksumDigits)
-        complain("has no checksums of its blocks");
+        complain("has no block checksums");
     }
 }
 

@@ -46,7 +46,7 @@ public:
       }
       auto state = splitState(key, parameters);
       if (needsStates && !state)
-        throw Rejected(fmt::format("{}: error: '{}' is not a state of a parameter of {}: states are named m/NAME",
+        throw Rejected(fmt::format("{}: error: '{}' is not a state of a parameter in {}: states are named m/NAME",
                                    files.path, key, parameters.path));
       SavedTensor tensor{state ? state->second : key,
                          state ? state->first : std::string(kParameterKind),
@@ -114,7 +114,7 @@ Imported importCheckpoint(const std::string &from, const std::string &to, const 
   Manifest manifest;
   manifest.progress = {choice.step, choice.step, choice.samples}, manifest.seed = choice.seed;
   manifest.optimizer = choice.optimizer, manifest.schedule = kImportedSchedule;
-  manifest.madeBy = {choice.compiler, "imported", "as the files have it", "none"};
+  manifest.madeBy = {choice.compiler, "imported", "as in the files", "none"};
   if (mkdir(to.c_str(), 0777) != 0)
     throw Rejected(fmt::format("{}: error: cannot create the folder: {}", to, std::strerror(errno)));
   try {

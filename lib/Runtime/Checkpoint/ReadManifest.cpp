@@ -202,9 +202,9 @@ void checkTiling(SavedTensor &tensor, size_t files) {
   uint64_t index = 0, at = 0, elements = geometry->pieceElements();
   for (const auto &[file, range] : tensor.pieces) {
     if (file >= files)
-      complain(fmt::format("has a piece in file {}, but there are {} files", file, files));
+      complain(fmt::format("has a piece in file {}, but the manifest lists {} files", file, files));
     if (range.index >= tensor.cut.parts || range.begin >= range.end || range.end > elements)
-      complain(fmt::format("has a piece {} of elements {} to {}, but there are {} pieces of {} elements", range.index,
+      complain(fmt::format("has piece {} with elements {} to {}, but is cut into {} pieces of {} elements", range.index,
                            range.begin, range.end, tensor.cut.parts, elements));
     if (at == elements)
       ++index, at = 0;
@@ -239,7 +239,7 @@ void check(Manifest &manifest) {
       wrong(fmt::format("{} '{}' occurs twice", what, *twice));
   }
   if (std::string is = fingerprintOf(manifest.tensors); is != manifest.model)
-    wrong(fmt::format("its tensors belong to model {}, but it records {}", is, manifest.model));
+    wrong(fmt::format("its tensors belong to model {}, but it records model {}", is, manifest.model));
 }
 
 } // namespace
@@ -249,7 +249,7 @@ Manifest readManifest(std::string text, std::string &complaint) {
   try {
     size_t digits = text.find(manifestChecksumKey);
     if (digits == text.npos || text.size() - digits < manifestChecksumKey.size() + checksumDigits)
-      wrong("it has no checksum of its own");
+      wrong("it does not record its own checksum");
     digits += manifestChecksumKey.size();
     std::string stored = text.substr(digits, checksumDigits);
     text.replace(digits, checksumDigits, manifestNoDigits);

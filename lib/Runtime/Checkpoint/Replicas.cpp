@@ -54,8 +54,8 @@ std::string describe(const std::string &key, const Holders &holders) {
       others.insert(others.end(), ranks.begin(), ranks.end());
   std::ranges::sort(others);
   if (!isMajority)
-    return fmt::format("{} hold different elements of '{}', which should be the same", listRanks(others), key);
-  return fmt::format("{} {} other elements of '{}' than {}, which should be the same", listRanks(others),
+    return fmt::format("{} hold different elements of '{}', which must be identical", listRanks(others), key);
+  return fmt::format("{} {} different elements of '{}' than {}, which must be identical", listRanks(others),
                      others.size() == 1 ? "holds" : "hold", key, listRanks(most->second));
 }
 

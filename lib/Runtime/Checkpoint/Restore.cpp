@@ -43,7 +43,7 @@ void compareTensors(const Plan &plan, const Manifest &manifest, Differences &dif
     if (found == there.end())
       differences.add("it has no {} '{}'", tensor.kind, tensor.name);
     else if (found->second->shape != tensor.shape)
-      differences.add("'{}' has shape [{}] there, but the program needs [{}]", tensor.name,
+      differences.add("'{}' has shape [{}] in the checkpoint, but the program needs [{}]", tensor.name,
                       fmt::join(found->second->shape, ", "), fmt::join(tensor.shape, ", "));
     if (found != there.end())
       there.erase(found);
@@ -52,7 +52,7 @@ void compareTensors(const Plan &plan, const Manifest &manifest, Differences &dif
     for (const std::string &tie : parameter->ties)
       there.erase(tie);
   for (const auto &[name, tensor] : there)
-    differences.add("it has a {} '{}', which the program does not have", tensor->kind, name);
+    differences.add("it has a {} '{}', but the program does not", tensor->kind, name);
 }
 
 std::string listOf(const std::vector<std::string> &names) {
@@ -117,11 +117,11 @@ std::string findDifferencesOfModel(const Plan &plan, const Manifest &manifest) {
 std::string findDifferences(const Plan &plan, const Manifest &manifest) {
   Differences differences;
   if (!manifest.optimizer.empty() && manifest.optimizer != plan.optimizer)
-    differences.add("its optimizer is {}, but that of the program is {}", manifest.optimizer, plan.optimizer);
+    differences.add("its optimizer is {}, but the program's optimizer is {}", manifest.optimizer, plan.optimizer);
   std::vector<std::string> has = manifest.states, needs = listOptimizerStates(plan);
   std::ranges::sort(has);
   if (has != needs)
-    differences.add("its optimizer has states {}, but that of the program has {}", listOf(has), listOf(needs));
+    differences.add("its optimizer has states {}, but the program's optimizer has {}", listOf(has), listOf(needs));
   compareTensors(plan, manifest, differences);
   return differences.describe();
 }

@@ -97,7 +97,7 @@ void makeFolder(const std::string &dir, uint64_t step) {
   if (mkdir(folder.c_str(), 0777) == 0)
     return;
   if (errno != EEXIST)
-    reject(folder, "made");
+    reject(folder, "created");
   if (hasManifest(folder)) {
     removeFolder(aside);
     if (rename(folder.c_str(), aside.c_str()) != 0)
@@ -107,7 +107,7 @@ void makeFolder(const std::string &dir, uint64_t step) {
     removeFolder(folder);
   }
   if (mkdir(folder.c_str(), 0777) != 0)
-    reject(folder, "made");
+    reject(folder, "created");
 }
 
 void removeCheckpoint(const std::string &folder) {

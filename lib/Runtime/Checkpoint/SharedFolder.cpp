@@ -41,9 +41,10 @@ uint64_t markFolder(const std::string &dir) {
 
 void checkMark(const std::string &dir, uint64_t number) {
   if (std::string says = textOf(number); readStart(pathOf(dir), says.size()) != says)
-    throw Rejected(fmt::format("{}: error: is not the same folder on this host and on that of rank 0: all hosts must "
-                               "share the folder of checkpoints",
-                               dir));
+    throw Rejected(
+        fmt::format("{}: error: is not the same folder on this host and on the host of rank 0: all hosts must "
+                    "share the folder of checkpoints",
+                    dir));
 }
 
 } // namespace xlc::runtime

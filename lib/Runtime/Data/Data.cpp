@@ -144,7 +144,7 @@ void Data::checkRowCounts(std::vector<std::string> &problems) {
                                      first->placeOf(0), rowCount));
   }
   if (!first && !inputs.empty())
-    problems.push_back("error: all inputs are filled with numbers: at least one must have rows");
+    problems.push_back("error: all inputs have constant values ('fill'): at least one must have rows");
   uint64_t least = purpose == plan::Purpose::train ? globalBatch(plan) : 1;
   if (first && rowCount < least)
     problems.push_back(fmt::format("{}: error: has {} rows, but a step needs {}", first->placeOf(0), rowCount, least));
@@ -245,9 +245,9 @@ std::string Data::findNaN(uint64_t step) const {
 std::string Data::describe() const {
   std::string text = fmt::format("{} rows", rowCount);
   if (rowCount != order.rows())
-    text += fmt::format(", {} of them in an epoch", order.rows());
+    text += fmt::format(", {} of them per epoch", order.rows());
   if (stream)
-    text += fmt::format(" of {} tokens in {} file{}, {} tokens left at their ends", stream->length(),
+    text += fmt::format(" of {} tokens in {} file{}, {} tokens unused at the ends of files", stream->length(),
                         stream->fileCount(), stream->fileCount() == 1 ? "" : "s", stream->tokensLeft());
   return text;
 }

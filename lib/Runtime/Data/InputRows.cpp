@@ -99,8 +99,8 @@ void InputRows::checkNumber() const {
   bool isIgnored = input.has_ignore && number == (double)input.ignore;
   bool isWhole = number >= low && number < high && number == (double)(int64_t)number;
   if (!isFloat(input.element) && !isIgnored && !isWhole)
-    throw Rejected(fmt::format("error: input '{}' is filled with {}, but takes integers from {} to below {}",
-                               input.name, number, low, high));
+    throw Rejected(fmt::format("error: input '{}' is filled with {}, but takes integers >= {} and < {}", input.name,
+                               number, low, high));
 }
 
 std::string InputRows::findNaN(uint64_t row, Blocks &through) const {

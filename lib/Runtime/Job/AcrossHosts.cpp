@@ -79,7 +79,7 @@ std::string findStrangeRank(const Carrier &carrier, const Launch &launch) {
   if ((uint64_t)carrier.size() == launch.world && (uint64_t)carrier.rank() == launch.rank)
     return "";
   return fmt::format(
-      "error: {} assigned rank {} of {}, but MPI rank {} of {}: start processes on several hosts with {}",
+      "error: {} assigned rank {} of {}, but MPI assigned rank {} of {}: start processes on several hosts with {}",
       launch.launcher, launch.rank, launch.world, carrier.rank(), carrier.size(), launch.joins);
 }
 

@@ -170,8 +170,9 @@ void Crew::tellWhy(int rank) {
   } catch (const NoCheckpoint &problem) {
     world.stop().raise(Exit::NoCheckpoint, problem.what());
   } catch (const std::bad_alloc &) {
-    end(own(rank).arena.begin ? "out of memory outside the arena"
-                              : fmt::format("no memory for an arena of {} bytes", trainingProgramOf(plan, rank).arena));
+    end(own(rank).arena.begin
+            ? "out of memory outside the arena"
+            : fmt::format("cannot allocate an arena of {} bytes", trainingProgramOf(plan, rank).arena));
   } catch (const NotFinite &problem) {
     end(problem.what(), Exit::NonFinite);
   } catch (const std::exception &problem) {

@@ -126,8 +126,8 @@ std::string describe(const EvaluationResult &result) {
     text += fmt::format("  {} {:<.8g}", name, value);
   text += fmt::format("  ({} row{}, {:.3g} s)", result.rows, result.rows == 1 ? "" : "s", result.seconds);
   if (result.left > 0)
-    text +=
-        fmt::format("; {} row{} left out: less than a global batch", result.left, result.left == 1 ? " is" : "s are");
+    text += fmt::format("; {} row{} not evaluated: fewer than a global batch", result.left,
+                        result.left == 1 ? " is" : "s are");
   return text;
 }
 

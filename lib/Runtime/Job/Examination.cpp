@@ -86,7 +86,7 @@ void Examination::note(const Position &at, uint64_t key, const std::string &what
 std::string Examination::describe(int rank, uint64_t step) {
   if (request.found == 0)
     return rank == 0 && signal == 0 && request.signal == 0
-               ? fmt::format("the second run of step {} has only finite values", step)
+               ? fmt::format("all values are finite in the second run of step {}", step)
                : "";
   std::lock_guard lock(mutex);
   auto it = found.find(rank);
@@ -122,7 +122,7 @@ std::string Examination::nameOf(const Position &at, const Tensor &tensor) const 
 }
 
 std::string Examination::describeOperand(const Position &at, const Tensor &tensor) const {
-  std::string text = fmt::format("{}, up to {:.4g}", nameOf(at, tensor), tensor.found.largest);
+  std::string text = fmt::format("{}, with magnitudes up to {:.4g}", nameOf(at, tensor), tensor.found.largest);
   if (tensor.found.nan)
     text += fmt::format(", and nan at {}", describeIndex(tensor.view, *tensor.found.nan));
   if (tensor.found.infinite)
@@ -219,7 +219,7 @@ void Examination::exchange(const Position &at, const std::function<void()> &run)
     return;
   uint64_t first = std::min(numbers.nan.value_or(UINT64_MAX), numbers.infinite.value_or(UINT64_MAX));
   note(at, *key,
-       fmt::format(": element {} is {} ({}); the others are up to {:.4g}", describeIndex(view, first),
+       fmt::format(": element {} is {} ({}); the other magnitudes are up to {:.4g}", describeIndex(view, first),
                    describeElement(view, reading.begin(), first), runtime::nameOf(view.element), numbers.largest));
 }
 

@@ -105,10 +105,11 @@ void flipBit(const Plan &plan, const std::optional<Fault> &fault, int rank, uint
 
 void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
   if (fault.step > steps)
-    throw Rejected(fmt::format("error: --inject-fault: there is no step {}, this run has {}", fault.step, steps));
+    throw Rejected(
+        fmt::format("error: --inject-fault: there is no step {}; the last step of this run is {}", fault.step, steps));
   if ((uint32_t)fault.rank >= rankCount(plan))
     throw Rejected(
-        fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, rankCount(plan) - 1));
+        fmt::format("error: --inject-fault: there is no rank {}; ranks are 0 to {}", fault.rank, rankCount(plan) - 1));
   std::vector<std::string> keys;
   std::vector<std::string_view> labels = listPlaces(plan, fault, keys);
   if (std::find(labels.begin(), labels.end(), fault.action) != labels.end())
@@ -117,8 +118,9 @@ void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
   std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
   const char *what = fault.number ? "gradient of a parameter" : fault.flips ? "tensor" : "action";
   labels.resize(std::min(labels.size(), mostLabelsShown));
-  throw Rejected(fmt::format("error: --inject-fault: there is no {} '{}'; the first are '{}'{}{}", what, fault.action,
-                             fmt::join(labels, "', '"), fault.isAction() ? " (--profile lists all)" : "", hint));
+  throw Rejected(fmt::format("error: --inject-fault: there is no {} '{}'; the first names are '{}'{}{}", what,
+                             fault.action, fmt::join(labels, "', '"), fault.isAction() ? " (--profile lists all)" : "",
+                             hint));
 }
 
 } // namespace xlc::runtime

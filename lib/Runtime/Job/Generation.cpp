@@ -54,8 +54,8 @@ void Generation::findInput() {
   }
   std::vector<uint32_t> &found = streams.empty() ? ids : streams;
   if (found.size() != 1)
-    throw Rejected(fmt::format(
-        "error: --generate requires a model with exactly one input of tokens, but this model has {}", found.size()));
+    throw Rejected(fmt::format("error: --generate requires a model with exactly one token input, but this model has {}",
+                               found.size()));
   tokenInput = found.front(), length = plan.inputs[tokenInput]->row_shape[0];
   areBytes = plan.dataset->stream && plan.dataset->stream->type == plan::TokenType::U8;
 }

@@ -33,7 +33,7 @@ static Exit tellWhy(const std::function<Exit()> &work) {
     return Exit::RankFailed;
   } catch (const std::system_error &problem) { // the system gives no thread, no file, no memory
     clearBar();
-    say(fmt::format("error: the system refuses a thread or a file: {}", problem.what()));
+    say(fmt::format("error: cannot create a thread or open a file: {}", problem.what()));
     return Exit::RankFailed;
   } catch (const std::exception &problem) {
     clearBar();

@@ -19,10 +19,10 @@ namespace xlc::runtime {
 namespace {
 
 std::string describe(const Plan &plan, const Target &target) {
-  return fmt::format("trains {} on {} rank{} with {} thread{} each, {} samples a step ({}, plan {}, made by xlc {})",
-                     plan.model, rankCount(plan), rankCount(plan) == 1 ? "" : "s", plan.threads,
-                     plan.threads == 1 ? "" : "s", globalBatch(plan), target.describe(plan), plan.fingerprint,
-                     plan.compiler);
+  return fmt::format(
+      "trains {} on {} rank{} with {} thread{} each, {} samples per step ({}, plan {}, compiled by xlc {})", plan.model,
+      rankCount(plan), rankCount(plan) == 1 ? "" : "s", plan.threads, plan.threads == 1 ? "" : "s", globalBatch(plan),
+      target.describe(plan), plan.fingerprint, plan.compiler);
 }
 
 /// Steps of which a trace has room for the events.
@@ -37,7 +37,7 @@ std::string readTuned(const std::string &path) {
     return "";
   InputFile file(path);
   if (file.size() > most)
-    file.reject(fmt::format("it has {} bytes, but a tuning file has at most {}", file.size(), most));
+    file.reject(fmt::format("the file has {} bytes, but a tuning file has at most {}", file.size(), most));
   std::string text(file.size(), '\0');
   file.read(0, text.size(), text.data());
   return text;
@@ -145,7 +145,7 @@ Exit checkData(const Plan &plan, const Options &options, const std::optional<Lau
   if (launch && launch->rank != 0)
     return Exit::Done;
   Data data(plan, choiceOf(plan, options), Scan::All);
-  std::puts(fmt::format("data: {}; all of it was read without errors", data.describe()).c_str());
+  std::puts(fmt::format("data: {}; all rows were read without errors", data.describe()).c_str());
   return std::fflush(stdout) == 0 ? Exit::Done : Exit::Rejected;
 }
 

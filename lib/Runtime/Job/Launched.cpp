@@ -68,7 +68,7 @@ std::string describeBinding(const Launch &launch, const Plan &plan) {
   if (mine >= threads || mine >= sysconf(_SC_NPROCESSORS_ONLN))
     return "";
   std::string help =
-      launch.unbind ? fmt::format(": {} {} leaves all cores to each process", launch.launcher, launch.unbind) : "";
+      launch.unbind ? fmt::format(": use '{} {}' to allow each process all cores", launch.launcher, launch.unbind) : "";
   return fmt::format("warning: rank {} has {} threads, but only {} core{}{}", launch.rank, threads, mine,
                      mine == 1 ? "" : "s", help);
 }
@@ -99,9 +99,9 @@ bool meetsOverTcp(const Launch &launch, const Plan &plan) { return !plan.gpu.emp
 
 void checkLaunch(const Launch &launch, const Plan &plan, const Options &options) {
   if (options.processes == true)
-    throw Rejected(fmt::format(
-        "error: {} has started {} processes ({}), and --processes would start {} in each: use only one of the two",
-        launch.launcher, launch.world, launch.found, rankCount(plan)));
+    throw Rejected(fmt::format("error: {} has started {} processes ({}), and --processes would start {} more in each "
+                               "of them: omit --processes or the launcher",
+                               launch.launcher, launch.world, launch.found, rankCount(plan)));
   if (!options.tune.empty())
     throw Rejected(fmt::format("error: {} has started {} processes ({}), but --tune requires a single process: run the "
                                "program without a launcher",

@@ -16,7 +16,8 @@ struct Arguments {
 };
 
 /// The advice for ranks with GPUs on several hosts without MPI.
-inline constexpr const char *askForMeeting = "set MASTER_ADDR and MASTER_PORT (1 to 65534) to the address of rank 0";
+inline constexpr const char *askForMeeting =
+    "set MASTER_ADDR to the address of rank 0, and MASTER_PORT to a port from 1 to 65534";
 
 /// Whether processes on several hosts meet by connections to rank 0, which is possible with GPUs; otherwise they use
 /// MPI.

@@ -33,8 +33,8 @@ Fault parseFault(const std::string &text) {
   Fault fault;
   if (second == std::string::npos || second + 1 == text.size() || !parseNumber(text.substr(0, first), fault.rank) ||
       !parseNumber(text.substr(first + 1, second - first - 1), fault.step) || fault.rank < 0 || fault.step < 1)
-    throw CLI::ValidationError("--inject-fault",
-                               fmt::format("'{}' is not rank:step:action, for example 0:3:begin", text));
+    throw CLI::ValidationError(
+        "--inject-fault", fmt::format("'{}' does not have the form rank:step:action, for example 0:3:begin", text));
   fault.action = text.substr(second + 1);
   for (auto [end, number] : {std::pair<std::string_view, float>{"=inf", INFINITY}, {"=nan", NAN}})
     if (fault.action.ends_with(end)) {
@@ -58,10 +58,10 @@ void parseData(const char *option, const std::string &text, std::string &folder,
   for (const std::string &entry : CLI::detail::split(text, ',')) {
     size_t equals = entry.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == entry.size())
-      throw CLI::ValidationError(option, fmt::format("'{}' is not name=path", entry));
+      throw CLI::ValidationError(option, fmt::format("'{}' does not have the form name=path", entry));
     std::string name = entry.substr(0, equals);
     if (!files.emplace(name, entry.substr(equals + 1)).second)
-      throw CLI::ValidationError(option, fmt::format("there are two files for input '{}'", name));
+      throw CLI::ValidationError(option, fmt::format("two files are given for input '{}'", name));
   }
 }
 

@@ -82,7 +82,7 @@ std::string findObstacleOfPrediction(const std::string &path) {
   fs::file_status status = fs::status(path, ignored);
   if (fs::is_directory(status))
     return std::strerror(EISDIR);
-  return fs::exists(status) && !fs::is_regular_file(status) ? "it is not a regular file" : "";
+  return fs::exists(status) && !fs::is_regular_file(status) ? "not a regular file" : "";
 }
 
 } // namespace

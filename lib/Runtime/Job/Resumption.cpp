@@ -45,10 +45,10 @@ std::vector<std::string> findCandidates(const Plan &plan, const Options &options
       folders.push_back(folder.path);
   }
   if (isAny && folders.empty())
-    say(fmt::format("{}: note: has only unfinished checkpoints: the run starts anew", dir));
+    say(fmt::format("{}: note: contains only unfinished checkpoints; the run starts from the beginning", dir));
   if (folders.empty() && (options.evaluates || options.generate))
     throw NoCheckpoint(fmt::format(
-        "{}: error: has no checkpoint, and this run does not train: without --resume it uses the initial parameters",
+        "{}: error: has no checkpoint for this run, which does not train; omit --resume to use the initial parameters",
         dir));
   return folders;
 }
@@ -93,10 +93,10 @@ void Resumption::open() {
     throw NoCheckpoint(fmt::format("{}\nerror: no checkpoint can be resumed", fmt::join(reasons, "\n")));
   if (std::string why = findDifferences(plan, opened->manifest()); !why.empty())
     throw Rejected(
-        fmt::format("{}: error: cannot be resumed by this program: {}; --init starts from its parameters only",
+        fmt::format("{}: error: cannot be resumed by this program: {}; use --init to start from its parameters only",
                     opened->folder, why));
   if (options.seed && *options.seed != seed())
-    throw Rejected(fmt::format("error: --seed is {}, but the run of {} has seed {}: omit --seed", *options.seed,
+    throw Rejected(fmt::format("error: --seed is {}, but the run that wrote {} has seed {}: omit --seed", *options.seed,
                                opened->folder, seed()));
 }
 
@@ -121,14 +121,15 @@ void Resumption::checkData(const SavedData &data) const {
         opened->folder, why));
   };
   if (was.rows != data.rows)
-    refuse(fmt::format("they have {} rows, but those of the checkpoint have {}", data.rows, was.rows));
+    refuse(fmt::format("they have {} rows, but the checkpoint records {}", data.rows, was.rows));
   if (was.shuffle != data.shuffle || was.drop != data.drop || (was.shuffle && was.seed != data.seed))
-    refuse("'data.shuffle', 'data.seed' or 'data.end' differs");
+    refuse("'data.shuffle', 'data.seed' or 'data.end' differs from the recorded value");
   if (was.files.size() != data.files.size())
-    refuse(fmt::format("they are {} files, but those of the checkpoint are {}", data.files.size(), was.files.size()));
+    refuse(fmt::format("they have {} files, but the checkpoint records {}", data.files.size(), was.files.size()));
   for (size_t i = 0; i < was.files.size(); ++i)
     if (was.files[i] != data.files[i])
-      refuse(fmt::format("'{}' of {} bytes is not '{}' of {} bytes, or differs from it at the beginning or end",
+      refuse(fmt::format("file '{}' ({} bytes) differs from the recorded file '{}' ({} bytes) in name, size, or "
+                         "content at the beginning or end",
                          data.files[i].name, data.files[i].bytes, was.files[i].name, was.files[i].bytes));
 }
 
@@ -141,11 +142,12 @@ std::string Resumption::describe() const {
   const Manifest &manifest = opened->manifest();
   const Manifest::MadeBy &by = manifest.madeBy;
   if (!manifest.data && !options.dataChanged)
-    text += fmt::format("note: {} has no record of the run's data: training continues at sample {} of the data given\n",
+    text += fmt::format("note: {} has no record of the run's data: training continues at sample {} of the given data\n",
                         opened->folder, progress().samples);
   if (std::string is = describeSchedule(plan); manifest.schedule != is && manifest.schedule != kImportedSchedule)
-    text += fmt::format("note: learning rates follow the schedule of this program, {}; that of the checkpoint is {}\n",
-                        is, manifest.schedule);
+    text +=
+        fmt::format("note: learning rates follow the schedule of this program, {}; the checkpoint's schedule is {}\n",
+                    is, manifest.schedule);
   return text + fmt::format("resumes {}: step {}, {} samples (written by xlc {}: {}, {}, {})", opened->folder,
                             progress().step, progress().samples, by.xlc, by.layout, by.precision, by.target);
 }

@@ -15,7 +15,7 @@ double rateFactor(const Plan &plan, const Options &options) {
   if (!options.learningRate || plan.groups.empty())
     return 1;
   if (plan.groups[0]->lr == 0)
-    throw Rejected("error: --lr cannot scale the learning rates of the plan: the first is 0");
+    throw Rejected("error: --lr cannot scale the learning rates of the plan: the rate of the first group is 0");
   return *options.learningRate / plan.groups[0]->lr;
 }
 
@@ -77,13 +77,14 @@ std::unique_ptr<Predictions> openPredictions(const Plan &plan, const Options &op
 
 void checkObservers(const World &world, const Options &options) {
   if (options.checksNan && world.plan.loss_scale)
-    throw Rejected("error: --check-nan is not for programs with a loss scale, which skip steps that overflow; a step "
-                   "that ends the run is examined even without the option");
+    throw Rejected("error: --check-nan does not work with a loss scale, because such programs skip steps that "
+                   "overflow; a step that ends the run is examined without this option");
   if (options.logNorms > 0 && world.isWired())
     throw Rejected("error: --log-norms requires all ranks on one host, but this run has ranks on several");
   if (options.logNorms > 0 && options.log.ends_with(".csv"))
     throw Rejected(fmt::format(
-        "error: --log-norms writes lines of JSON, but --log {} is a table: use a name such as run.jsonl", options.log));
+        "error: --log-norms writes lines of JSON, but --log {} is a CSV table: use a name such as run.jsonl",
+        options.log));
 }
 
 void checkAverage(const Plan &plan, const Options &options) {
@@ -91,7 +92,7 @@ void checkAverage(const Plan &plan, const Options &options) {
     return row->kind == plan::StateKind::Optimizer && row->name == kAverageState;
   });
   if (!options.saveAverage.empty() && !isKept)
-    throw Rejected("error: --save-ema requires a program that keeps an average: add 'ema: {}' to the spec");
+    throw Rejected("error: --save-ema requires a program that averages its parameters: add 'ema: {}' to the spec");
 }
 
 SavedData describeOfRun(const Plan &plan, const Options &options, const Data &data, const Resumption &resumption) {

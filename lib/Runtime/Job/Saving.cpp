@@ -251,8 +251,8 @@ void Saving::complete(int rank, Pulse *pulse) {
 /// No checkpoint is written of it, and what is there stays: it may be of a better time.
 void Saving::endOfDifferent(uint64_t step, const std::string &which) {
   removeTorn(dir, step);
-  std::string why = fmt::format("error: the checkpoint of step {} was not written: {}: a fault of memory or of a "
-                                "processor; --resume continues from the previous checkpoint",
+  std::string why = fmt::format("error: the checkpoint of step {} was not written: {}; the memory or a processor is "
+                                "faulty; --resume continues from the previous checkpoint",
                                 step, which);
   world.stop().raise(Exit::RankFailed, why);
   throw Stopped();

@@ -75,7 +75,7 @@ void Speaker::showEvaluation(const EvaluationResult &result, const Judge &judge)
   }
   if (judge.ends()) {
     clearBar();
-    say(fmt::format("note: {} evaluations in a row did not improve {}; the best is that of step {}, {:.8g}",
+    say(fmt::format("note: {} evaluations in a row did not improve {}; the best value, from step {}, is {:.8g}",
                     judge.state()->notBetter, plan.evaluation->judged, judge.state()->bestStep, judge.state()->best));
   }
   world.pulses()->set(Pulse::Works);
@@ -86,7 +86,7 @@ void Speaker::tellStopped(uint64_t step) {
   if (options.evaluates)
     return say(fmt::format("stopped before all rows were evaluated{}",
                            options.predictions.empty() ? "" : "; no predictions were written"));
-  say(fmt::format("note: the evaluation after step {} was stopped; a resumed run starts with it", step));
+  say(fmt::format("note: the evaluation after step {} was stopped; a resumed run begins with this evaluation", step));
 }
 
 void Speaker::judge(const StepResult &result) {

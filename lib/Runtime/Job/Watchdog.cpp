@@ -104,11 +104,11 @@ std::string Watchdog::describeLate() const {
   if (named.empty())
     return "";
   bool isOne = named.size() == 1;
-  return fmt::format("note: {} {} not started the first step for {:.3g} s, and other ranks wait for {}: {}; --timeout "
-                     "applies from the first step on",
-                     list(named), isOne ? "has" : "have", idle, isOne ? "it" : "them",
-                     isOne ? "it is reading files, suspended, or hanging"
-                           : "they are reading files, suspended, or hanging");
+  return fmt::format(
+      "note: {} did not start the first step within {:.3g} s, and other ranks wait for {}: {}; --timeout "
+      "applies from the first step on",
+      list(named), idle, isOne ? "it" : "them",
+      isOne ? "it is reading files, suspended, or hanging" : "they are reading files, suspended, or hanging");
 }
 
 std::string Watchdog::describe() const {

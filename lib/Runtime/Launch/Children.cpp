@@ -72,7 +72,8 @@ std::optional<Children::Ended> Children::reap() {
       continue;
     child.process = 0, child.line.reset();
     if (WIFEXITED(status))
-      return Ended{child.rank, WEXITSTATUS(status), fmt::format("its process ended with {}", WEXITSTATUS(status))};
+      return Ended{child.rank, WEXITSTATUS(status),
+                   fmt::format("its process exited with code {}", WEXITSTATUS(status))};
     int signal = WTERMSIG(status);
     return Ended{child.rank, std::nullopt,
                  fmt::format("its process was killed by signal {} ({})", signal, strsignal(signal))};

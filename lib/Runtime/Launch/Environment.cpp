@@ -135,12 +135,12 @@ std::optional<Launch> findLaunch(const Environment &environment) {
     uint64_t rank = readWhole(environment, row, row.rank);
     if (rank >= world)
       throw Rejected(
-          fmt::format("error: {} is {} and {} is {}: ranks are 0 to {}", row.rank, rank, row.world, world, world - 1));
+          fmt::format("error: {} is {}, but {} is {}: ranks are 0 to {}", row.rank, rank, row.world, world, world - 1));
     Hosts hosts = findHosts(environment, row, world);
     std::optional<uint64_t> localRank = parseWhole(environment(row.localRank));
     if (localRank && *localRank >= world)
-      throw Rejected(fmt::format("error: {} is {} and {} is {}: ranks of a host are 0 to {}", row.localRank, *localRank,
-                                 row.world, world, world - 1));
+      throw Rejected(fmt::format("error: {} is {}, but {} is {}: ranks of a host are 0 to {}", row.localRank,
+                                 *localRank, row.world, world, world - 1));
     return Launch{row.name,
                   fmt::format("{}={}", row.world, world),
                   rank,

@@ -45,7 +45,7 @@ struct Name {
 };
 
 [[noreturn]] void failToMeet() {
-  throw Rejected(fmt::format("error: processes cannot find each other: {}", std::strerror(errno)));
+  throw Rejected(fmt::format("error: cannot connect the processes of the job: {}", std::strerror(errno)));
 }
 
 OwnedFile tryMakeSocket() { return OwnedFile(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
@@ -125,7 +125,7 @@ std::optional<OwnedFile> receiveAnswer(const OwnedFile &line) {
   if (size != sizeof answer || std::memcmp(answer.begin, magic, sizeof magic) != 0)
     throw Rejected("error: rank 0 runs a different program");
   if (message.msg_flags & MSG_CTRUNC)
-    throw Rejected("error: there is no file descriptor for the shared memory (ulimit -n)");
+    throw Rejected("error: no file descriptor is available for the shared memory (ulimit -n)");
   int file = -1;
   cmsghdr *header = CMSG_FIRSTHDR(&message);
   if (answer.isOn && header && header->cmsg_type == SCM_RIGHTS)
@@ -236,7 +236,7 @@ std::optional<Peers> gatherRanks(const Launch &launch, const Introduction &self,
     throw Rejected(describeTwins(0));
   }
   if (listen(listener.get(), SOMAXCONN) != 0)
-    throw Rejected(fmt::format("error: rank 0 cannot listen: {}", std::strerror(errno)));
+    throw Rejected(fmt::format("error: rank 0 cannot listen for connections: {}", std::strerror(errno)));
   Reception reception(self, std::move(listener));
   Deadline deadline(patience);
   while (!reception.isFull() && reception.problem.empty()) {
@@ -265,7 +265,7 @@ static OwnedFile connectToZero(const Launch &launch, const Patience &patience, c
       throw Rejected(zeroHasGone);
     if (deadline.isOver())
       throw Rejected(fmt::format("error: rank 0 did not join within {:.3g} s (--timeout): all ranks must run on one "
-                                 "host, started by {} itself",
+                                 "host and be started by {} directly",
                                  patience.seconds, launch.launcher));
     std::this_thread::sleep_for(pause);
     line = makeSocket();
@@ -281,7 +281,7 @@ static std::optional<OwnedFile> introduceTo(const OwnedFile &line, const Introdu
   Patience longer{patience.seconds > 0 ? patience.seconds + secondsForAnswer : 0, patience.signal};
   for (Deadline answer(longer); !isReadable(line, pause);)
     if (answer.isOver())
-      throw Rejected("error: rank 0 does not answer");
+      throw Rejected("error: rank 0 does not respond");
   return receiveAnswer(line);
 }
 
