@@ -120,14 +120,14 @@ def refused_before_the_first_step(setting):
     write_rows(setting.scratch)
     files.write_npy(setting.scratch / "short.npy", "<i8", (ROWS - 1, LENGTH), TOKENS[:(ROWS - 1) * LENGTH])
     for what, content, options, pattern in [
-            ("an odd byte", good + b"\1", [], r"raw: error: \d+ bytes are not a multiple of 2, the bytes of a token according to data.train.type = uint16"),
-            ("an empty file", b"", [], "raw: error: neither this file nor any other of the stream has the 32 tokens of a row"),
+            ("an odd byte", good + b"\1", [], r"raw: error: its \d+ bytes are not a multiple of 2, the size of a token according to data.train.type = uint16"),
+            ("an empty file", b"", [], "raw: error: no file of the stream has the 32 tokens of a row"),
             ("rows for less than a step", good[:2 * 100], [], "raw: error: has 3 rows, but a step needs 8"),
             ("the first word", b"\xff\xff" + good[2:], [], "raw: error: row 0, column 0: id 65535 is outside the table"),
             ("the last word", good[:-2] + b"\xff\xff", [], f"raw: error: row {ROWS - 1}, column 31: id 65535 is outside the table of input 'labels'"),
             ("no file", None, [], "raw: error: .*No such file"),
             ("a folder", None, ["--data", f"tokens={setting.scratch}"], f"{setting.scratch.name}: error: "),
-            ("no match", good, ["--data", f"tokens={setting.scratch}/none*.bin"], r"none\*.bin: error: no file of tokens matches"),
+            ("no match", good, ["--data", f"tokens={setting.scratch}/none*.bin"], r"none\*.bin: error: no token file matches this pattern"),
             ("a stranger's name", good, ["--data", f"mask={ids}"], "error: the model has no input 'mask'; its inputs are input_ids, labels"),
             ("rows of other number", good, ["--data", f"input_ids={setting.scratch / 'short.npy'}"],
              rf"raw: error: has {ROWS} rows, but .*short\.npy has {ROWS - 1}|short\.npy: error: has {ROWS - 1} rows, but .*raw has {ROWS}"),

@@ -25,15 +25,15 @@ def pair(case, binary):
 
 def list_raw_cases(tokens, two):
     yield "uint16", accept("tokens of 16 bits", two)
-    yield "uint16", refuse("an odd byte", two + b"\0", "are not a multiple of 2, the bytes of a token according to data.train.type = uint16")
-    yield "uint16", refuse("nothing", b"", "neither this file nor any other of the stream has the 32 tokens of a row")
-    yield "uint16", refuse("a row and no target", two[:2 * LENGTH], "neither this file nor any other of the stream has the 32 tokens of a row")
+    yield "uint16", refuse("an odd byte", two + b"\0", "are not a multiple of 2, the size of a token according to data.train.type = uint16")
+    yield "uint16", refuse("nothing", b"", "no file of the stream has the 32 tokens of a row")
+    yield "uint16", refuse("a row and no target", two[:2 * LENGTH], "no file of the stream has the 32 tokens of a row")
     yield "uint16", refuse("rows for half a step", two[:2 * (2 * LENGTH + 1)], "has 2 rows, but a step needs 8")
     yield "uint16", refuse("a word beyond the table", struct.pack("<H", WORDS) + two[2:], "row 0, column 0: id 256 is outside the table")
     yield "uint16", refuse("the last target beyond it", two[:-2] + b"\xff\xff", "row 32, column 31: id 65535 is outside the table")
     yield "uint16", refuse("a header of llm.c", llmc(20240520, 1, len(tokens), two), "begins with the header of llm.c")
-    yield "auto", refuse("no header", two, "require a data.train.type")
-    yield "auto", refuse("nothing at all", b"", "require a data.train.type")
+    yield "auto", refuse("no header", two, "the file has no known header")
+    yield "auto", refuse("nothing at all", b"", "the file has no known header")
 
 
 def list_llmc_cases(tokens, two):
@@ -42,10 +42,10 @@ def list_llmc_cases(tokens, two):
     yield "auto", accept("llm.c's later version", llmc(20240801, 7, len(tokens), four))
     for count in (0, len(tokens) - 1, len(tokens) + 1, 2**31, 2**32 - 1):
         yield "auto", refuse(f"llm.c of {count} tokens", llmc(20240520, 1, count, two), "the header need")
-    yield "auto", refuse("llm.c with the other version", llmc(20240520, 7, len(tokens), two), "requires version 1, but the file has 7")
+    yield "auto", refuse("llm.c with the other version", llmc(20240520, 7, len(tokens), two), "requires version 1, but the file has version 7")
     yield "auto", refuse("llm.c with an odd byte", llmc(20240520, 1, len(tokens), two + b"\0"), "the header need")
-    yield "auto", refuse("llm.c cut in its header", llmc(20240520, 1, 0, b"", 500), "the header of llm.c is cut off: 500 bytes of 1024")
-    yield "auto", refuse("llm.c's magic number backwards", struct.pack(">I", 20240520) + bytes(1020) + two, "require a data.train.type")
+    yield "auto", refuse("llm.c cut in its header", llmc(20240520, 1, 0, b"", 500), "the header of llm.c is truncated: it has 500 of 1024 bytes")
+    yield "auto", refuse("llm.c's magic number backwards", struct.pack(">I", 20240520) + bytes(1020) + two, "the file has no known header")
 
 
 def list_megatron_cases(tokens, two):
@@ -55,7 +55,7 @@ def list_megatron_cases(tokens, two):
     def bad(name, content, word, binary=two):
         return "auto", pair(refuse(f"Megatron's, {name}", content, word), binary)
     yield "auto", pair(accept("Megatron's", index(lengths, places)), two)
-    yield bad("another magic", index(lengths, places, magic=b"MMIDIDX\0\1"), "not Megatron's index")
+    yield bad("another magic", index(lengths, places, magic=b"MMIDIDX\0\1"), "not a Megatron index")
     yield bad("version 2", index(lengths, places, version=2), "has version 2")
     yield bad("floats", index(lengths, places, kind=6), "tokens have type 6")
     for sequences in (0, 1, 3, 2**40, 2**61, 2**64 - 1):
@@ -68,8 +68,8 @@ def list_megatron_cases(tokens, two):
     yield bad("a length below 0", index([-half, half], places), "sequence 0 has")
     yield bad("a length beyond the file", index([half, 2**31 - 1], places), "sequence 1 has")
     yield bad("more bytes than sequences", index(lengths, places), "the sequences end at byte", two + b"\0\0")
-    yield bad("an odd byte", index(lengths, places), "are not a multiple of 2, the bytes of a token according to", two + b"\0")
-    yield bad("cut", index(lengths, places)[:20], "the header of Megatron's index is cut off")
+    yield bad("an odd byte", index(lengths, places), "are not a multiple of 2, the size of a token according to", two + b"\0")
+    yield bad("cut", index(lengths, places)[:20], "the header of the Megatron index is truncated")
 
 
 def list_npy_cases(tokens, two):

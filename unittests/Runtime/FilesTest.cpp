@@ -70,7 +70,7 @@ TEST(Npy, HostileFilesAreRefused) {
   expect<NpyFile>(folder, "", "is empty");
   expect<NpyFile>(folder, "PK\x03\x04 a zip archive", "not an .npy file: it does not begin with \\x93NUMPY");
   expect<NpyFile>(folder, makeNpy("<f4", "(2,)", "1234567"), "the shape needs 8 bytes of elements, but the file has 7");
-  expect<NpyFile>(folder, makeNpy("<f4", "(4294967296, 4294967296)", ""), "the shape is larger than any memory");
+  expect<NpyFile>(folder, makeNpy("<f4", "(4294967296, 4294967296)", ""), "the shape is too large");
   for (const char *shape : {"(99999999999999999999999,)", "(-1,)"})
     expect<NpyFile>(folder, makeNpy("<f4", shape, ""),
                     "the header cannot be parsed (records and objects as elements are not supported)");
@@ -85,9 +85,9 @@ TEST(Npy, HostileFilesAreRefused) {
                   "elements are in Fortran order, but must be in C order: use numpy.ascontiguousarray");
   std::string version = makeNpy("<f4", "(1,)", "abcd");
   version[6] = 9;
-  expect<NpyFile>(folder, version, "format version 9 is not supported, only versions 1 to 3 are");
+  expect<NpyFile>(folder, version, "format version 9 is not supported; supported versions are 1 to 3");
   std::string cut = makeNpy("<f4", "(1,)", "").substr(0, 30);
-  expect<NpyFile>(folder, cut, "the header is cut off");
+  expect<NpyFile>(folder, cut, "the header is truncated");
   std::string length = {0, 0, 32, 0};
   expect<NpyFile>(folder, "\x93NUMPY\x02" + std::string(1, 0) + length + std::string(2 << 20, ' '),
                   "the header has 2097152 bytes, more than the limit of 1048576");
@@ -119,8 +119,9 @@ TEST(Safetensors, HostileFilesAreRefused) {
   auto entry = [](const std::string &text) { return makeTensors("{\"w\":" + text + "}", "12345678"); };
   EXPECT_THROW(SafetensorsReader(folder.file("absent")), Rejected);
   expect<SafetensorsReader>(folder, "1234", "not a safetensors file: shorter than 8 bytes");
-  expect<SafetensorsReader>(folder, std::string(8, '\xff'),
-                            "not a safetensors file: a header of 18446744073709551615 bytes in a file of 8");
+  expect<SafetensorsReader>(
+      folder, std::string(8, '\xff'),
+      "not a safetensors file: its header would have 18446744073709551615 bytes, but the file has 8");
   for (const char *header : {"[1]", "{\"w\":"})
     expect<SafetensorsReader>(folder, makeTensors(header, ""),
                               "not a safetensors file: the header is not a JSON object");
@@ -130,12 +131,12 @@ TEST(Safetensors, HostileFilesAreRefused) {
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})"),
                             "has a size that is not an integer >= 0");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"),
-                            "is at bytes 4 to 12, but the file has 8");
+                            "is at bytes 4 to 12 of the data, which have 8 bytes");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"), "is at bytes 8 to 0");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"C64","shape":[1],"data_offsets":[0,8]})"),
                             "'w' has the unknown type 'C64'");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})"),
-                            "'w' is larger than any memory");
+                            "'w' is too large");
   auto two = [](const std::string &offsets, const std::string &name) {
     std::string begin = R"({"v":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},")";
     return makeTensors(begin + name + R"(":{"dtype":"F32","shape":[1],"data_offsets":)" + offsets + "}}", "12345678");
@@ -144,8 +145,8 @@ TEST(Safetensors, HostileFilesAreRefused) {
   expect<SafetensorsReader>(folder, two("[4,8]", "v"), "the header has 'v' twice");
   expect<SafetensorsReader>(folder, two("[0,4]", "w"),
                             "'v' and 'w' overlap; a tensor with several names must be written once");
-  expect<SafetensorsReader>(folder, two("[4,8,8]", "w"), "'w' has 3 data_offsets, not 2");
-  expect<SafetensorsReader>(folder, two("[4]", "w"), "'w' has 1 data_offsets, not 2");
+  expect<SafetensorsReader>(folder, two("[4,8,8]", "w"), "'w' has 3 data_offsets, but must have 2");
+  expect<SafetensorsReader>(folder, two("[4]", "w"), "'w' has 1 data_offsets, but must have 2");
   expect<SafetensorsReader>(folder, two("[4.0,8]", "w"), "'w' has an offset that is not an integer >= 0");
   expect<SafetensorsReader>(folder, two("[4,8e0]", "w"), "'w' has an offset that is not an integer >= 0");
   expect<SafetensorsReader>(folder, two("[4,[8]]", "w"), "the header's entry for 'w' cannot be parsed");
@@ -158,10 +159,10 @@ TEST(Safetensors, TensorsTileTheData) {
   Folder folder;
   auto file = [](const std::string &header) { return makeTensors(header, "12345678"); };
   expect<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})"),
-                            "bytes 0 to 4 of the data belong to no tensor");
+                            "bytes 0 to 4 of the data do not belong to a tensor");
   expect<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})"),
-                            "bytes 4 to 8 of the data belong to no tensor");
-  expect<SafetensorsReader>(folder, file("{}"), "bytes 0 to 8 of the data belong to no tensor");
+                            "bytes 4 to 8 of the data do not belong to a tensor");
+  expect<SafetensorsReader>(folder, file("{}"), "bytes 0 to 8 of the data do not belong to a tensor");
   expect<SafetensorsReader>(folder,
                             file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
                                  R"("e":{"dtype":"F32","shape":[0],"data_offsets":[4,4]}})"),
@@ -233,9 +234,8 @@ TEST(Safetensors, WhatAFileSaysOfItselfIsChecked) {
   EXPECT_EQ(complaint("xlc.model", "xlc.model"), "sealed");
   EXPECT_NE(complaint("[2,2]", "[4,1]").find("error: the header has checksum "), std::string::npos);
   EXPECT_NE(complaint("xlc.header", "xlc.HEADER")
-                .find("error: the header has no checksum of its own; a file that was "
-                      "edited on purpose must be written without the keys of "
-                      "'__metadata__' that begin with 'xlc.'"),
+                .find("error: the header does not record its own checksum; if the file was edited on purpose, remove "
+                      "the keys of '__metadata__' that begin with 'xlc.'"),
             std::string::npos);
   std::string plain = makeTensors(R"({"__metadata__":{"format":"pt"}})", "");
   EXPECT_EQ(SafetensorsReader(folder.write("plain", plain)).seal(), std::nullopt);

@@ -83,17 +83,19 @@ TEST_F(Imports, BoxesMakeUpATensor) {
 TEST_F(Imports, HolesAndOverlapsAreSaid) {
   write("a.safetensors", {{"w", {2, 2}, {0, 0}, {1, 2, 3, 4}}});
   write("b.safetensors", {{"w", {1, 2}, {3, 0}, {7, 8}}});
-  EXPECT_NE(refusal("").find("'w' of shape [4, 2] has 6 elements in all files; 2 are missing"), std::string::npos);
+  EXPECT_NE(refusal("").find("'w' has shape [4, 2], but all files together have 6 of its elements; 2 are missing"),
+            std::string::npos);
   write("b.safetensors", {{"w", {1, 2}, {1, 0}, {7, 8}}});
-  EXPECT_NE(refusal("").find("b.safetensors: error: 'w' has elements from [1, 0] on that "), std::string::npos);
+  EXPECT_NE(refusal("").find("b.safetensors: error: 'w' has elements from [1, 0] on that are also in "),
+            std::string::npos);
   write("b.safetensors", {{"w", {2}, {2}, {7, 8}}});
-  EXPECT_NE(refusal("").find("'w' has type F32 and 1 dimensions, but in another file type F32 and 2"),
+  EXPECT_NE(refusal("").find("'w' has type F32 and 1 dimensions, but type F32 and 2 dimensions in another file"),
             std::string::npos);
   write("b.safetensors", {{"w", {1, 2}, {UINT64_MAX, 0}, {7, 8}}});
   EXPECT_NE(refusal("").find("'w' begins at 18446744073709551615 along dimension 0, which is too large"),
             std::string::npos);
   write("b.safetensors", {{"w", {1, 2}, {2}, {7, 8}}});
-  EXPECT_NE(refusal("").find("'DCP_SHARDING_INFO' does not have 2 offsets of 'w'"), std::string::npos);
+  EXPECT_NE(refusal("").find("'DCP_SHARDING_INFO' must have 2 offsets for 'w'"), std::string::npos);
 }
 
 TEST_F(Imports, WhatIsNoModelIsSaid) {
@@ -103,7 +105,7 @@ TEST_F(Imports, WhatIsNoModelIsSaid) {
   EXPECT_NE(refusal("a.safetensors").find("'DCP_SHARDING_INFO' is not JSON"), std::string::npos);
   folder.write("model.safetensors.index.json", "");
   fs::resize_file(folder.file("model.safetensors.index.json"), 101 << 20);
-  EXPECT_NE(refusal("").find("has 105906176 bytes; an index has at most 104857600"), std::string::npos);
+  EXPECT_NE(refusal("").find("has 105906176 bytes, but an index has at most 104857600"), std::string::npos);
   length = 2;
   folder.write("b.safetensors", std::string((const char *)&length, 8) + "{}");
   std::string why;
@@ -128,8 +130,9 @@ TEST_F(Imports, AnIndexNamesFilesOfItsFolder) {
   EXPECT_EQ(read(files, "b", 0, 1), std::vector<float>{3});
   EXPECT_NE(index({{"a", "../one.safetensors"}}).find("which is not the name of a file in the folder"),
             std::string::npos);
-  EXPECT_NE(index({{"b", "one.safetensors"}}).find("has no 'b', but model.safetensors.index.json lists it there"),
-            std::string::npos);
+  EXPECT_NE(
+      index({{"b", "one.safetensors"}}).find("has no 'b', but model.safetensors.index.json lists it in this file"),
+      std::string::npos);
   EXPECT_NE(index({{"a", "three.safetensors"}}).find("three.safetensors: error: "), std::string::npos);
   folder.write("model.safetensors.index.json", "[");
   EXPECT_NE(refusal("").find("has no \"weight_map\" of tensors and files"), std::string::npos);

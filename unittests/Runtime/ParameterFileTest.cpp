@@ -65,7 +65,7 @@ TEST_P(Beside, OtherValuesAreOfAnotherCompilation) {
 TEST_P(Beside, MoreParametersAreAnotherModel) {
   write({counting("w", {7, 10}, 1), counting("v", {1}, 1)});
   expect("beside: error: belongs to model ");
-  expect(", but the program belongs to model ");
+  expect(", but the program was compiled for model ");
 }
 
 TEST_P(Beside, OneBitOfTheElementsIsSeen) {
@@ -112,8 +112,8 @@ TEST(SafetensorsWriter, TheCallersMistakesAreSaid) {
     return "";
   };
   EXPECT_EQ(complaint(8), "");
-  EXPECT_EQ(complaint(7), folder.file("w") + ": 'w' is not whole");
-  EXPECT_EQ(complaint(9), folder.file("w") + ": more bytes than its tensors have");
+  EXPECT_EQ(complaint(7), folder.file("w") + ": 'w' is not completely written");
+  EXPECT_EQ(complaint(9), folder.file("w") + ": more bytes are written than its tensors have");
 }
 
 /// What a header says of its tensors; and what is wrong with it.

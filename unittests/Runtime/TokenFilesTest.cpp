@@ -91,7 +91,7 @@ TEST(TokenFiles, HeadersThatLieAreRefused) {
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240520, 1, UINT32_MAX, six)),
             ": error: 4294967295 tokens of 2 bytes and the header need 8589935614 bytes, but the file has 1030");
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240801, 1, 3, six)),
-            ": error: llm.c's magic number 20240801 requires version 7, but the file has 1");
+            ": error: llm.c's magic number 20240801 requires version 7, but the file has version 1");
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240520, 1, 3, six).substr(0, 1000)),
             ": error: the header of llm.c is cut off: 1000 bytes of 1024");
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240520, 1, 3, six), TokenType::U16),
@@ -100,22 +100,23 @@ TEST(TokenFiles, HeadersThatLieAreRefused) {
   EXPECT_EQ(complaintOf(folder, makeNpy("<u2", "(3,)", six), TokenType::U16),
             ": error: it begins with the header of an .npy file, but data.train.type = uint16 is for tokens without a "
             "header; use auto");
-  EXPECT_EQ(complaintOf(folder, makeNpy("<u2", "(3, 1)", six)),
-            ": error: the array has 2 dimensions of '<u2', but tokens must be integers in one dimension");
-  EXPECT_EQ(complaintOf(folder, makeNpy("<f2", "(3,)", six)),
-            ": error: the array has 1 dimension of '<f2', but tokens must be integers in one dimension");
+  EXPECT_EQ(
+      complaintOf(folder, makeNpy("<u2", "(3, 1)", six)),
+      ": error: the array has 2 dimensions and elements of type '<u2', but tokens must be integers in one dimension");
+  EXPECT_EQ(
+      complaintOf(folder, makeNpy("<f2", "(3,)", six)),
+      ": error: the array has 1 dimension and elements of type '<f2', but tokens must be integers in one dimension");
   EXPECT_EQ(complaintOf(folder, "12345", TokenType::U16),
-            ": error: 5 bytes are not a multiple of 2, the bytes of a token according to data.train.type = uint16");
-  EXPECT_EQ(complaintOf(folder, "12345"),
-            ": error: tokens without a known header (llm.c's, Megatron's index beside the file, .npy) require a "
-            "data.train.type of uint8, uint16, uint32 or int32");
+            ": error: its 5 bytes are not a multiple of 2, the size of a token according to data.train.type = uint16");
+  EXPECT_EQ(complaintOf(folder, "12345"), ": error: the file has no known header (llm.c, .npy) and no Megatron index "
+                                          "beside it: set data.train.type to uint8, uint16, uint32 or int32");
 }
 
 TEST(TokenFiles, IndicesOfMegatronThatLieAreRefused) {
   Folder folder;
   EXPECT_EQ(complaintOfPair(folder, {}), "taken");
   EXPECT_EQ(complaintOfPair(folder, {.magic = std::string("MMIDIDX\0\1", 9)}),
-            ": error: not Megatron's index: it does not begin with MMIDIDX");
+            ": error: not a Megatron index: it does not begin with MMIDIDX");
   EXPECT_EQ(complaintOfPair(folder, {.version = 2}),
             ": error: Megatron's index has version 2, but only version 1 is supported");
   EXPECT_EQ(complaintOfPair(folder, {.type = 6}),
@@ -125,17 +126,17 @@ TEST(TokenFiles, IndicesOfMegatronThatLieAreRefused) {
               ": error: " + std::to_string(count) +
                   " sequences and 2 documents do not match the 40 bytes after the header");
   EXPECT_EQ(complaintOfPair(folder, {.places = {0, 40}}),
-            ": error: sequence 1 has 3 tokens at byte 40, but the previous one ends at byte 4 of 10");
+            ": error: sequence 1 has 3 tokens at byte 40, but the previous sequence ends at byte 4 of 10");
   EXPECT_EQ(complaintOfPair(folder, {.lengths = {2, 4}}),
-            ": error: sequence 1 has 4 tokens at byte 4, but the previous one ends at byte 4 of 10");
+            ": error: sequence 1 has 4 tokens at byte 4, but the previous sequence ends at byte 4 of 10");
   EXPECT_EQ(complaintOfPair(folder, {.lengths = {-1, 3}}),
-            ": error: sequence 0 has -1 tokens at byte 0, but the previous one ends at byte 0 of 10");
+            ": error: sequence 0 has -1 tokens at byte 0, but the previous sequence ends at byte 0 of 10");
   EXPECT_EQ(complaintOfPair(folder, {}, 12),
-            ": error: the sequences end at byte 10 of " + folder.file("x.bin") + ", which has 12 bytes");
+            ": error: the sequences end at byte 10 of " + folder.file("x.bin") + ", but it has 12 bytes");
   EXPECT_EQ(complaintOfPair(folder, {}, 9),
-            ": error: 9 bytes are not a multiple of 2, the bytes of a token according to " + folder.file("x.idx"));
+            ": error: its 9 bytes are not a multiple of 2, the size of a token according to " + folder.file("x.idx"));
   folder.write("x.idx", "MMIDIDX");
-  EXPECT_EQ(complaintOf(folder, "12"), ": error: the header of Megatron's index is cut off: 7 bytes of 34");
+  EXPECT_EQ(complaintOf(folder, "12"), ": error: the header of the Megatron index is truncated: it has 7 of 34 bytes");
 }
 
 TEST(TokenFiles, PatternsNameFilesInTheirOrder) {
@@ -151,7 +152,7 @@ TEST(TokenFiles, PatternsNameFilesInTheirOrder) {
     findTokenFiles({folder.file("*.npy")});
     ADD_FAILURE();
   } catch (const Rejected &problem) {
-    EXPECT_EQ(problem.what(), folder.file("*.npy") + ": error: no file of tokens matches");
+    EXPECT_EQ(problem.what(), folder.file("*.npy") + ": error: no token file matches this pattern");
   }
 }
 

@@ -123,8 +123,8 @@ void Tuning::check(const std::string &here, const std::string &version) const {
 void Tuning::apply(const std::string &call, Product &product) const {
   auto found = products.find(product.description());
   if (found == products.end())
-    reject(fmt::format("it has no entry for the product of call '{}', {}: it was created by another program, or before "
-                       "this one was compiled; create one with --tune",
+    reject(fmt::format("it has no entry for the product of call '{}', {}: the file was created by another program, or "
+                       "before this one was compiled; create a file with --tune",
                        call, product.description()));
   const std::vector<cublaslt::Choice> &offered = product.algorithms();
   for (size_t i = 0; i < offered.size(); ++i)

@@ -43,7 +43,7 @@ std::vector<DataFile> listDataFiles(const Plan &plan, const DataChoice &choice, 
   if (chosen.readsStream())
     try {
       for (const std::string &path : findTokenFiles(chosen.streamFiles()))
-        files.push_back({path, "a file of tokens"});
+        files.push_back({path, "a token file"});
     } catch (const Rejected &) {
       return files; // Data says why
     }
@@ -128,9 +128,8 @@ std::unique_ptr<RowSource> Data::openSource(const Chosen &chosen, size_t i) cons
 
 void Data::checkRowCounts(std::vector<std::string> &problems) {
   if (stream && stream->rows() == 0) {
-    problems.push_back(
-        fmt::format("{}: error: neither this file nor any other of the stream has the {} tokens of a row",
-                    stream->firstPath(), stream->length()));
+    problems.push_back(fmt::format("{}: error: no file of the stream has the {} tokens of a row", stream->firstPath(),
+                                   stream->length()));
     return;
   }
   const InputRows *first = nullptr;
@@ -168,9 +167,9 @@ void Data::checkStandIns(Scan scan, std::vector<std::string> &problems) const {
         break;
       }
       if (found.empty())
-        found = fmt::format("{0}: error: row {1}, column {2} differs from that of {3}: the model does not read input "
-                            "'{4}', and may have been exported with one tensor as both '{4}' and '{5}'; export it with "
-                            "xlc_export, or give --data {4}={3} if that is intended",
+        found = fmt::format("{0}: error: row {1}, column {2} differs from the same element of {3}: the model does not "
+                            "read input '{4}', perhaps because it was exported with one tensor as both '{4}' and "
+                            "'{5}'; export it with xlc_export, or pass --data {4}={3} if this is intended",
                             inputs[i].placeOf(row), row, column, inputs[j].placeOf(row), input.name, other.name);
     }
     if (!found.empty())

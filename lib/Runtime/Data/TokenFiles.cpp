@@ -68,19 +68,19 @@ TokenFile openNpy(const std::string &path) {
   made.npy = std::make_unique<NpyFile>(path);
   const NpyFile &file = *made.npy;
   if (file.shape.size() != 1 || !isInteger(file.type))
-    file.bytes().reject(
-        fmt::format("the array has {} dimension{} of '{}', but tokens must be integers in one dimension",
-                    file.shape.size(), file.shape.size() == 1 ? "" : "s", rowOf(file.type).numpy));
+    file.bytes().reject(fmt::format(
+        "the array has {} dimension{} and elements of type '{}', but tokens must be integers in one dimension",
+        file.shape.size(), file.shape.size() == 1 ? "" : "s", rowOf(file.type).numpy));
   made.type = file.type, made.begin = file.begin(), made.tokens = file.shape[0];
   return made;
 }
 
 TokenFile openLlmc(std::unique_ptr<const InputFile> file, const Begin &begin, const LlmcVersion &row) {
   if (begin.count < llmcHeader)
-    file->reject(fmt::format("the header of llm.c is cut off: {} bytes of {}", begin.count, llmcHeader));
+    file->reject(fmt::format("the header of llm.c is truncated: it has {} of {} bytes", begin.count, llmcHeader));
   if (begin.word(1) != row.version)
-    file->reject(fmt::format("llm.c's magic number {} requires version {}, but the file has {}", row.magic, row.version,
-                             begin.word(1)));
+    file->reject(fmt::format("llm.c's magic number {} requires version {}, but the file has version {}", row.magic,
+                             row.version, begin.word(1)));
   uint64_t tokens = begin.word(2), needed = llmcHeader + tokens * bytesOf(row.type);
   if (needed != file->size())
     file->reject(fmt::format("{} tokens of {} bytes and the header need {} bytes, but the file has {}", tokens,
@@ -94,11 +94,11 @@ public:
   explicit MegatronIndex(const std::string &path) : file(path) {
     char header[megatronHeader];
     if (file.size() < megatronHeader)
-      file.reject(
-          fmt::format("the header of Megatron's index is cut off: {} bytes of {}", file.size(), megatronHeader));
+      file.reject(fmt::format("the header of the Megatron index is truncated: it has {} of {} bytes", file.size(),
+                              megatronHeader));
     file.read(0, megatronHeader, header);
     if (std::string_view(header, megatronMagic.size()) != megatronMagic)
-      file.reject("not Megatron's index: it does not begin with MMIDIDX");
+      file.reject("not a Megatron index: it does not begin with MMIDIDX");
     if (auto version = numberAt<uint64_t>(header + 9); version != 1)
       file.reject(fmt::format("Megatron's index has version {}, but only version 1 is supported", version));
     readType((uint8_t)header[17]);
@@ -111,13 +111,13 @@ public:
     made.type = type;
     uint64_t size = made.other->size();
     if (size % bytesOf(type) != 0)
-      made.other->reject(fmt::format("{} bytes are not a multiple of {}, the bytes of a token according to {}", size,
+      made.other->reject(fmt::format("its {} bytes are not a multiple of {}, the size of a token according to {}", size,
                                      bytesOf(type), file.path));
     made.tokens = size / bytesOf(type);
     bool all = scan == Scan::All || file.size() <= kMostScanned;
     uint64_t end = all ? checkSequences(0, sequences, 0, size) : checkEnds(size);
     if (end != size)
-      file.reject(fmt::format("the sequences end at byte {} of {}, which has {} bytes", end, binary, size));
+      file.reject(fmt::format("the sequences end at byte {} of {}, but it has {} bytes", end, binary, size));
     return made;
   }
 
@@ -154,8 +154,9 @@ private:
         auto length = numberAt<int32_t>(lengths.data() + i * lengthBytes);
         auto place = numberAt<int64_t>(places.data() + i * placeBytes);
         if (length < 0 || place < 0 || (uint64_t)place != begin || (uint64_t)length * bytesOf(type) > size - begin)
-          file.reject(fmt::format("sequence {} has {} tokens at byte {}, but the previous one ends at byte {} of {}",
-                                  at + i, length, place, begin, size));
+          file.reject(
+              fmt::format("sequence {} has {} tokens at byte {}, but the previous sequence ends at byte {} of {}",
+                          at + i, length, place, begin, size));
         begin += (uint64_t)length * bytesOf(type);
       }
     }
@@ -180,7 +181,7 @@ TokenFile openRaw(std::unique_ptr<const InputFile> file, const RawType &row) {
   uint64_t size = bytesOf(row.stored);
   if (file->size() % size != 0)
     file->reject(
-        fmt::format("{} bytes are not a multiple of {}, the bytes of a token according to data.train.type = {}",
+        fmt::format("its {} bytes are not a multiple of {}, the size of a token according to data.train.type = {}",
                     file->size(), size, row.name));
   uint64_t tokens = file->size() / size;
   return {row.stored, 0, tokens, nullptr, std::move(file)};
@@ -214,8 +215,8 @@ TokenFile openTokens(const std::string &path, plan::TokenType type, Scan scan) {
     return MegatronIndex(index).open(path, scan);
   if (llmc)
     return openLlmc(std::move(file), begin, *llmc);
-  file->reject("tokens without a known header (llm.c's, Megatron's index beside the file, .npy) require a "
-               "data.train.type of uint8, uint16, uint32 or int32");
+  file->reject("the file has no known header (llm.c, .npy) and no Megatron index beside it: set data.train.type to "
+               "uint8, uint16, uint32 or int32");
 }
 
 std::vector<std::string> findTokenFiles(const std::vector<std::string> &patterns) {
@@ -236,7 +237,7 @@ std::vector<std::string> findTokenFiles(const std::vector<std::string> &patterns
     }
     globfree(&found);
     if (isEmpty)
-      throw Rejected(fmt::format("{}: error: no file of tokens matches", pattern));
+      throw Rejected(fmt::format("{}: error: no token file matches this pattern", pattern));
   }
   return files;
 }

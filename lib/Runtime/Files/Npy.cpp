@@ -93,15 +93,15 @@ void NpyFile::parse() {
     file.reject("not an .npy file: it does not begin with \\x93NUMPY");
   int version = prefix[6];
   if (version < 1 || version > 3)
-    file.reject(fmt::format("format version {} is not supported, only versions 1 to 3 are", version));
+    file.reject(fmt::format("format version {} is not supported; supported versions are 1 to 3", version));
   uint64_t headerAt = version == 1 ? 10 : 12, length = 0;
   if (size < headerAt)
-    file.reject("the header is cut off");
+    file.reject("the header is truncated");
   for (uint64_t i = 8; i < headerAt; ++i)
     length |= (uint64_t)prefix[i] << 8 * (i - 8);
   if (length > size - headerAt)
     file.reject(
-        fmt::format("the header is cut off: it has {} bytes, of which {} are present", length, size - headerAt));
+        fmt::format("the header is truncated: it has {} bytes, but only {} are present", length, size - headerAt));
   if (length > longestHeader)
     file.reject(fmt::format("the header has {} bytes, more than the limit of {}", length, longestHeader));
   std::string header(length, '\0');
@@ -111,7 +111,7 @@ void NpyFile::parse() {
   uint64_t needed = bytesOf(type);
   for (uint64_t dim : shape)
     if (__builtin_mul_overflow(needed, dim, &needed))
-      file.reject("the shape is larger than any memory");
+      file.reject("the shape is too large");
   if (needed != size - elementsAt)
     file.reject(fmt::format("the shape needs {} bytes of elements, but the file has {}", needed, size - elementsAt));
 }

@@ -123,10 +123,11 @@ void ParameterFile::checkOrigin() const {
     forms.push_back(formOf(plan, *parameter));
   if (std::string model = fingerprintOf(forms); model != seal->model)
     reader.reject(
-        fmt::format("belongs to model {}, but the program belongs to model {}; {}", seal->model, model, advice));
+        fmt::format("belongs to model {}, but the program was compiled for model {}; {}", seal->model, model, advice));
   if (std::string digest = seal->digest(); digest != plan.parameters_digest)
-    reader.reject(fmt::format("has values {}, but the program was compiled with values {}; {}", digest,
-                              plan.parameters_digest, advice));
+    reader.reject(
+        fmt::format("has values with checksum {}, but the program was compiled with values with checksum {}; {}",
+                    digest, plan.parameters_digest, advice));
 }
 
 /// Before any rank starts: the parameters that none of them reads whole, on as many threads as the plan has.

@@ -21,7 +21,8 @@ SafetensorsReader::SafetensorsReader(const std::string &path) : file(path) {
     file.reject("not a safetensors file: shorter than 8 bytes");
   file.read(0, 8, &length);
   if (length > longestHeader || length > size - 8)
-    file.reject(fmt::format("not a safetensors file: a header of {} bytes in a file of {}", length, size));
+    file.reject(
+        fmt::format("not a safetensors file: its header would have {} bytes, but the file has {}", length, size));
   std::string text(length, '\0');
   file.read(8, length, text.data());
   dataBegin = 8 + length;
@@ -90,7 +91,7 @@ void SafetensorsWriter::write(const void *from, uint64_t count) {
   file.write(from, count);
   for (const char *at = (const char *)from; count > 0; endTensors()) {
     if (tensor == tensors.size())
-      throw std::logic_error(fmt::format("{}: more bytes than its tensors have", file.path));
+      throw std::logic_error(fmt::format("{}: more bytes are written than its tensors have", file.path));
     uint64_t some = std::min(count, left);
     checksum.add(at, some);
     if (blocks == BlockSeals::With)
@@ -101,7 +102,7 @@ void SafetensorsWriter::write(const void *from, uint64_t count) {
 
 std::string SafetensorsWriter::finish() {
   if (tensor < tensors.size())
-    throw std::logic_error(fmt::format("{}: '{}' is not whole", file.path, tensors[tensor].name));
+    throw std::logic_error(fmt::format("{}: '{}' is not completely written", file.path, tensors[tensor].name));
   std::string header = makeSealedHeader(tensors, seal, blocks);
   file.rewrite(0, header);
   return header;

@@ -116,17 +116,17 @@ private:
     if (seen != ((int)Field::Dtype | (int)Field::Shape | (int)Field::Offsets))
       return misplaced();
     if (offsets.size() != 2)
-      return complain(fmt::format("'{}' has {} data_offsets, not 2", name, offsets.size()));
+      return complain(fmt::format("'{}' has {} data_offsets, but must have 2", name, offsets.size()));
     if (offsets[0] > offsets[1] || offsets[1] > dataBytes)
-      return complain(
-          fmt::format("'{}' is at bytes {} to {}, but the file has {}", name, offsets[0], offsets[1], dataBytes));
+      return complain(fmt::format("'{}' is at bytes {} to {} of the data, which have {} bytes", name, offsets[0],
+                                  offsets[1], dataBytes));
     entry.begin = dataBegin + offsets[0], entry.bytes = offsets[1] - offsets[0];
     uint64_t bytes = dtypeBytes(entry.dtype);
     if (bytes == 0)
       return complain(fmt::format("'{}' has the unknown type '{}'", name, entry.dtype));
     for (uint64_t dim : entry.shape)
       if (__builtin_mul_overflow(bytes, dim, &bytes))
-        return complain(fmt::format("'{}' is larger than any memory", name));
+        return complain(fmt::format("'{}' is too large", name));
     if (bytes != entry.bytes)
       return complain(fmt::format("'{}' needs {} bytes for its shape and type, but its data_offsets span {}", name,
                                   bytes, entry.bytes));
@@ -156,7 +156,7 @@ std::string findGap(const SafetensorsHeader &header, uint64_t dataBegin, uint64_
   uint64_t end = dataBegin;
   const std::string *before = nullptr;
   auto gap = [&](uint64_t next) {
-    return fmt::format("bytes {} to {} of the data belong to no tensor", end - dataBegin, next - dataBegin);
+    return fmt::format("bytes {} to {} of the data do not belong to a tensor", end - dataBegin, next - dataBegin);
   };
   for (const auto *tensor : sorted) {
     const auto &[name, place] = *tensor;

@@ -160,7 +160,7 @@ std::optional<Seal> readSeal(std::string bytes, const SafetensorsHeader &header,
   if (!complaint.empty())
     return seal;
   if (digits == bytes.npos) {
-    complaint = "the header has no checksum of its own";
+    complaint = "the header does not record its own checksum";
     return seal;
   }
   std::string stored = bytes.substr(digits, checksumDigits);
@@ -169,7 +169,7 @@ std::optional<Seal> readSeal(std::string bytes, const SafetensorsHeader &header,
     complaint = fmt::format("the header has checksum {}, but records {}", is, stored);
   for (const auto &[name, tensor] : header.tensors)
     if (complaint.empty() && !seal.checksums.contains(name))
-      complaint = fmt::format("the header has no checksum of '{}'", name);
+      complaint = fmt::format("the header lacks the checksum of '{}'", name);
   return seal;
 }
 

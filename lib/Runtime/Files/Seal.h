@@ -70,7 +70,7 @@ struct Seal {
 
 /// The advice in messages about an invalid seal.
 inline constexpr char sealAdvice[] =
-    "a file that was edited on purpose must be written without the keys of '__metadata__' that begin with 'xlc.'";
+    "if the file was edited on purpose, remove the keys of '__metadata__' that begin with 'xlc.'";
 
 /// The bytes of the tensor's elements in the file.
 uint64_t countBytes(const TensorForm &tensor);

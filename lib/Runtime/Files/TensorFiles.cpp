@@ -23,7 +23,7 @@ constexpr uint64_t blockBytes = 1 << 18;
 std::string readAll(const std::string &path) {
   InputFile file(path);
   if (file.size() > largestIndex)
-    file.reject(fmt::format("has {} bytes; an index has at most {}", file.size(), largestIndex));
+    file.reject(fmt::format("has {} bytes, but an index has at most {}", file.size(), largestIndex));
   std::string text(file.size(), '\0');
   file.read(0, text.size(), text.data());
   return text;
@@ -108,7 +108,7 @@ void TensorFiles::open(const std::string &file) {
       bool isList = saved != entry->end() && saved->is_array() && saved->size() == offsets.size() &&
                     std::ranges::all_of(*saved, [](const json &each) { return each.is_number_unsigned(); });
       if (!isList)
-        reader.reject(fmt::format("'{}' does not have {} offsets of '{}'", shardingKey, offsets.size(), name));
+        reader.reject(fmt::format("'{}' must have {} offsets for '{}'", shardingKey, offsets.size(), name));
       offsets = saved->get<std::vector<uint64_t>>();
     }
     add(files.size() - 1, name, std::move(offsets));
@@ -149,7 +149,7 @@ void TensorFiles::openIndex(const std::string &index) {
     for (const std::string &name : names) {
       auto stored = reader.tensors().find(name);
       if (stored == reader.tensors().end())
-        reader.reject(fmt::format("has no '{}', but {} lists it there", name, indexName));
+        reader.reject(fmt::format("has no '{}', but {} lists it in this file", name, indexName));
       add(files.size() - 1, name, std::vector<uint64_t>(stored->second.shape.size()));
     }
   }
@@ -163,7 +163,7 @@ void TensorFiles::add(size_t file, const std::string &name, std::vector<uint64_t
   if (isNew)
     tensor.dtype = stored.dtype, tensor.shape.assign(stored.shape.size(), 0);
   if (tensor.dtype != stored.dtype || tensor.shape.size() != stored.shape.size())
-    reader.reject(fmt::format("'{}' has type {} and {} dimensions, but in another file type {} and {}", name,
+    reader.reject(fmt::format("'{}' has type {} and {} dimensions, but type {} and {} dimensions in another file", name,
                               stored.dtype, stored.shape.size(), tensor.dtype, tensor.shape.size()));
   for (size_t i = 0; i < offsets.size(); ++i) {
     uint64_t end = 0;
@@ -191,12 +191,13 @@ void TensorFiles::checkTiling(const std::string &name, const Tensor &tensor) con
     there += count;
     for (size_t j = 0; j < i && count > 0; ++j)
       if (countElements(tensor.boxes[j].shape) > 0 && overlap(box, tensor.boxes[j]))
-        reject(box, fmt::format("has elements from [{}] on that {} has, too", fmt::join(box.offsets, ", "),
+        reject(box, fmt::format("has elements from [{}] on that are also in {}", fmt::join(box.offsets, ", "),
                                 files[tensor.boxes[j].file]->reader.path()));
   }
   if (there != elements)
-    reject(tensor.boxes[0], fmt::format("of shape [{}] has {} elements in all files; {} are missing",
-                                        fmt::join(tensor.shape, ", "), there, elements - there));
+    reject(tensor.boxes[0],
+           fmt::format("has shape [{}], but all files together have {} of its elements; {} are missing",
+                       fmt::join(tensor.shape, ", "), there, elements - there));
 }
 
 /// The checksum of the file's entry, once.

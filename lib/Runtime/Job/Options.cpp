@@ -24,15 +24,15 @@ Examples:
   ./train --steps 20 --log log.jsonl --save final.safetensors
   ./train --data input_ids=a.npy,labels=b.npy         other data, one .npy file per model input
   ./train --data folder                               folder/NAME.npy for every input
-  ./train --data tokens='corpus/*.bin' --epochs 3     three passes over other files of tokens
+  ./train --data tokens='corpus/*.bin' --epochs 3     three passes over other token files
   ./train --eval --init final.safetensors             evaluate once (requires 'eval' in the spec)
-  ./train --predict outputs --init final.safetensors  the same, and write outputs/NAME.npy per 'eval.outputs'
-  ./train --generate 200 --prompt text --resume auto  continue the tokens of a file by 200
-  ./train --log log.csv --tensorboard charts          log a table, and write files for TensorBoard
+  ./train --predict outputs --init final.safetensors  the same; write outputs/NAME.npy for 'eval.outputs'
+  ./train --generate 200 --prompt text --resume auto  generate 200 tokens that continue those of a file
+  ./train --log log.csv --tensorboard charts          write the log as a table, and files for TensorBoard
   ./train --check-data                                check all data: every id must have a row in its table
   ./train --init final.safetensors --lr 1e-4          start from saved parameters
-  ./train --resume auto                               resume from the newest checkpoint, or start anew
-  touch CK/checkpoint-now                             in the folder CK of checkpoints: write one after this step
+  ./train --resume auto                               resume from the newest checkpoint, if there is one
+  touch CK/checkpoint-now                             in CK, the folder of checkpoints: write one after this step
   ./train --steps 3 --profile trace.json              trace of all ranks, for https://ui.perfetto.dev
   ./train --steps 3 --inject-fault 0:3:begin          make rank 0 fail in step 3 at the action 'begin', which
                                                       every program has; a --profile trace lists all others
@@ -70,8 +70,8 @@ void addOptionsOfTuning(CLI::App &app, Options &options) {
 
 void addOptionsOfCheckpoints(CLI::App &app, Options &options) {
   app.add_option("--resume", options.resume,
-                 "resume from this checkpoint, of any layout; auto: from the newest checkpoint in the folder, or start "
-                 "anew if it has none")
+                 "resume from this checkpoint (of any layout); auto: resume from the newest checkpoint in the run's "
+                 "folder, or start a new run if the folder has none")
       ->type_name("auto|FOLDER");
   app.add_option("--checkpoint-dir", options.checkpointDir,
                  "folder of the run's checkpoints; default: checkpoint.dir of the spec")
@@ -93,10 +93,10 @@ void addOptionsOfEvaluation(CLI::App &app, Options &options) {
       [&options](const std::string &text) {
         parseData("--validation", text, options.validationFolder, options.validationFiles);
       },
-      "validation data, in the form of --data; default: data.validation of the spec");
+      "validation data, in the same form as --data; default: data.validation of the spec");
   CLI::Option *predicts = app.add_option("--predict", options.predictions,
-                                         "like --eval, and write eval.outputs of the spec to this folder: NAME.npy "
-                                         "holds the output for every row, in the order of the rows")
+                                         "like --eval, and write the spec's eval.outputs to this folder: NAME.npy "
+                                         "contains the output for each row, in row order")
                               ->type_name("FOLDER");
   CLI::Option *generates = app.add_option_function<std::string>(
                                   "--generate",
@@ -108,7 +108,7 @@ void addOptionsOfEvaluation(CLI::App &app, Options &options) {
                                ->type_name("COUNT");
   CLI::Option *prompt = app.add_option_function<std::string>(
                                "--prompt", [&options](const std::string &text) { generationOf(options).prompt = text; },
-                               "file of tokens to continue, in the token type of the spec's stream (uint8: text)")
+                               "file with the tokens to continue, of the token type of the spec's stream (uint8: text)")
                             ->type_name("FILE");
   app.add_option_function<std::string>(
          "--temperature",
@@ -123,7 +123,7 @@ void addOptionsOfEvaluation(CLI::App &app, Options &options) {
          [&options](const std::string &text) {
            generationOf(options).topK = parseWhole("--top-k", text, 1, mostSteps);
          },
-         "draw from this many most likely tokens; default: from all")
+         "draw from the COUNT most likely tokens only; default: from all tokens")
       ->type_name("COUNT")
       ->needs(generates);
   generates->needs(prompt), prompt->needs(generates);
@@ -158,15 +158,15 @@ void addOptionsOfObservation(CLI::App &app, Options &options) {
       ->needs("--log")
       ->excludes("--check-nan");
   app.add_option("--profile", options.profile, "write a trace of every rank to this file");
-  app.add_option("--stats", options.stats, "write the planned and used numbers of bytes to this file");
+  app.add_option("--stats", options.stats, "write planned and used bytes to this file");
 }
 
 /// How ranks run, wait and meet.
 void addOptionsOfRunning(CLI::App &app, Options &options) {
   app.add_option_function<std::string>(
          "--library-isa", [&options](const std::string &text) { options.nativeLibraries = text == "native"; },
-         "instructions of library calls: plan: those of the processors the program is compiled for; native: all of "
-         "this machine, if the planned workspace suffices (changes the last bits of results)")
+         "instruction sets for library calls: plan: those of the processors that the program is compiled for; native: "
+         "all of this machine's, if the planned workspace suffices (changes the last bits of results)")
       ->type_name("plan|native")
       ->check(CLI::IsMember({"plan", "native"}));
   app.add_option_function<std::string>(
@@ -174,21 +174,21 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
          [&options](const std::string &text) {
            options.overlap = text == "threads" ? Overlap::Threads : Overlap::Inline;
          },
-         "how a rank runs exchanges and loads: inline: one action after the other (on a GPU: on one stream); threads: "
-         "in parallel with its computations (bitwise the same results); default: runtime.overlap of the spec; on GPUs, "
-         "several streams")
+         "how a rank runs exchanges and loads: inline: one action after another (on a GPU: on one stream); threads: "
+         "in parallel with its computations (with bitwise identical results); default: runtime.overlap of the spec; on "
+         "GPUs, several streams")
       ->type_name("inline|threads")
       ->check(CLI::IsMember({"inline", "threads"}));
   app.add_option_function<std::string>(
          "--graph", [&options](const std::string &text) { options.graph = text == "on"; },
-         "launch a step on GPUs as one CUDA graph, from the third step on, or action by action (bitwise the same "
-         "results); not with --profile, --check and --link-rate; default: on, but off if a process has several GPUs, "
-         "as NCCL recommends")
+         "on: launch each step on GPUs as one CUDA graph, from the third step on; off: launch it action by action "
+         "(with bitwise identical results); not with --profile, --check or --link-rate; default: on, but off if a "
+         "process has several GPUs, as NCCL recommends")
       ->type_name("on|off")
       ->check(CLI::IsMember({"on", "off"}));
   app.add_flag("--register-buffers", options.registersMemory,
-               "register the memory of several GPUs with NCCL, which then exchanges data without copies through its "
-               "own buffers where GPUs and network support it (NCCL's sums may round differently)");
+               "register the memory of several GPUs with NCCL, so that it exchanges data without copies through its "
+               "own buffers, if GPUs and network support this (NCCL's sums may round differently)");
   app.add_option_function<std::string>(
          "--link-rate",
          [&options](const std::string &text) {
@@ -204,7 +204,7 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
       ->type_name("SECONDS");
   CLI::Option *processes = app.add_flag_callback(
       "--processes", [&options] { options.processes = true; },
-      "run each rank as a process, not as a thread (bitwise the same results); the default on GPUs");
+      "run each rank as a process, not as a thread (with bitwise identical results); the default on GPUs");
   app.add_flag_callback(
          "--threads", [&options] { options.processes = false; },
          "run the ranks as threads of this process; the default on CPUs")
@@ -242,12 +242,13 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       ->type_name("COUNT");
   app.add_option_function<std::string>(
          "--epochs", [&](const std::string &text) { options.epochs = parseWhole("--epochs", text, 1, mostSteps); },
-         "instead of --steps: number of passes over the data; a last step that the rows do not fill is filled with "
-         "rows of the next epoch")
+         "instead of --steps: number of passes over the data; if the last step lacks rows, it uses rows of the next "
+         "epoch")
       ->type_name("COUNT")
       ->excludes("--steps");
-  app.add_option("--log", options.log,
-                 "write one JSON object per step and evaluation to this file; if its name ends in .csv, a table");
+  app.add_option(
+      "--log", options.log,
+      "write one JSON object per step and evaluation to this file; if its name ends in .csv, write a CSV table");
   app.add_option("--tensorboard", options.tensorboard,
                  "write losses, rates, norms and metrics for TensorBoard to this folder")
       ->type_name("FOLDER");
@@ -260,12 +261,14 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   addOptionsOfCheckpoints(app, options);
   app.add_option_function<std::string>(
       "--data", [&](const std::string &text) { parseData("--data", text, options.dataFolder, options.dataFiles); },
-      "folder of NAME.npy, or name=path,...; for the token stream of a spec that has one: tokens=path or a pattern");
+      "folder with a NAME.npy for each input, or name=path,...; if the spec has a token stream: tokens=path, or a "
+      "pattern");
   addOptionsOfEvaluation(app, options);
   app.add_flag("--check-data", options.checksData, "instead of training: read all data, report errors, and exit");
   app.add_option_function<std::string>(
          "--lr", [&](const std::string &text) { options.learningRate = parseAmount("--lr", text); },
-         "learning rate; scales the whole schedule, and groups with their own rate keep their ratio to the first group")
+         "learning rate; scales the whole schedule, and groups with their own rates keep their ratios to the first "
+         "group")
       ->type_name("RATE");
   app.add_option_function<std::string>(
          "--seed", [&](const std::string &text) { options.seed = parseWhole("--seed", text, 0, UINT64_MAX); },
@@ -274,8 +277,8 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   addOptionsOfObservation(app, options);
   app.add_option_function<std::string>(
       "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
-      "make a rank fail (rank:step:action), a gradient overflow (rank:step:parameter=inf, or =nan), or a bit of a "
-      "rank's parameter flip after the step (rank:step:parameter=flip, of a state m/parameter=flip)");
+      "for tests: make a rank fail (rank:step:action), make a gradient overflow (rank:step:parameter=inf or =nan), or "
+      "flip a bit of a rank's parameter after the step (rank:step:parameter=flip; of a state: m/parameter=flip)");
   addOptionsOfRunning(app, options);
   excludeOptionsOfTraining(app);
   addOptionsOfTuning(app, options);
