@@ -113,7 +113,7 @@ TEST_F(FaultsOfReplicas, ACollectiveUsesMemoryInWhichACallComputes) {
 
 TEST_F(FaultsOfReplicas, AFunctionIsOnAStreamOfCollectives) {
   expectFound([](Plan &plan) { stepOf(plan, "update bucket_0").stream = plan::Stream::reduce; },
-              "action 'update bucket_0' runs a function beside the computations");
+              "action 'update bucket_0' runs a function on a stream that is not for computations");
 }
 
 TEST_F(FaultsOfReplicas, ARankGivesFewer) {
@@ -215,7 +215,7 @@ TEST_F(FaultsOfStages, MessagesAreReceivedInAnotherOrder) {
 
 TEST_F(FaultsOfStages, AMessageGoesToItsOwnStage) {
   expectFound([](Plan &plan) { stepOf(plan, 0, "send 0 to 1").action.AsSend()->peer = 0; },
-              "action 'send 0 to 1' is between stage 0 and stage 0 of 2");
+              "action 'send 0 to 1' connects stage 0 with stage 0, but must connect two of the 2 stages");
 }
 
 TEST_F(FaultsOfStages, AStageLeavesASumOut) {

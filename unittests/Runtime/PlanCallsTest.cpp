@@ -32,14 +32,14 @@ TEST(Plan, ScattersIntoABaseMustCoverWhatTheyTouch) {
   spoil("call 'update' has indices that are not integers", [](auto &s) { s.index = Element::F32; });
   spoil("call 'update' has no indices", [](auto &s) { s.distinct = 0; });
   spoil("call 'update' cannot scatter elements of this type", [](auto &s) { s.element = Element::BF16; });
-  spoil("call 'update' scatters in an unknown way", [](auto &s) { s.kind = (plan::ScatterKind)3; });
-  spoil("call 'update' reaches past an operand", [](auto &s) { s.rows = 1ull << 40; });
-  spoil("call 'update' reaches past an operand", [](auto &s) { s.indices = 1ull << 40; });
+  spoil("call 'update' has an unknown kind of scatter", [](auto &s) { s.kind = (plan::ScatterKind)3; });
+  spoil("call 'update' accesses bytes beyond an operand", [](auto &s) { s.rows = 1ull << 40; });
+  spoil("call 'update' accesses bytes beyond an operand", [](auto &s) { s.indices = 1ull << 40; });
 }
 
 TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
-  expect("call 'gradient' has 2 ins and 2 outs, but 'gradient' takes 2 and 1", [](Plan &p) { contract(p, 1); });
-  expect("call 'update' reaches past an operand", [&](Plan &p) {
+  expect("call 'gradient' has 2 inputs and 2 outputs, but 'gradient' takes 2 and 1", [](Plan &p) { contract(p, 1); });
+  expect("call 'update' accesses bytes beyond an operand", [&](Plan &p) {
     plan::ScatterAddT s;
     s.indices = 1ull << 40, s.rows = 1, s.width = 1, s.index = Element::I64;
     p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
@@ -78,7 +78,7 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     call.ins.push_back(call.ins[0]), call.in_bytes.push_back(4);
     p.kernels[0]->library.Set(std::move(a));
   });
-  expect("reaches past an operand", [&](Plan &p) { // the bias of 100 keys
+  expect("accesses bytes beyond an operand", [&](Plan &p) { // the bias of 100 keys
     plan::AttentionT a;
     plan::HeadStrides strides(1, 1, 1);
     a.groups = a.heads = a.queries = a.d = a.e = a.batch = 1, a.keys = 100;
@@ -121,7 +121,7 @@ TEST(Plan, LibraryCallsMustBeOfTypesThatTheyHave) {
     types(p, Element::F32, Element::F32);
     p.kernels[0]->library.AsContract()->residual = true;
   });
-  expect("call 'gradient' has 2 ins and 2 outs, but 'gradient' takes 3 and 1", [&](Plan &p) {
+  expect("call 'gradient' has 2 inputs and 2 outputs, but 'gradient' takes 3 and 1", [&](Plan &p) {
     types(p, Element::BF16, Element::BF16);
     p.kernels[0]->library.AsContract()->residual = true;
   });
@@ -151,7 +151,7 @@ TEST(Plan, OperandsOfSixteenBitsAreHalfAsLong) {
         call.out_bytes = {36 * (result == Element::F32 ? 4u : 2u) - (missing == 3)};
         call.accumulate = {plan::Accumulate::Never};
       });
-      EXPECT_EQ(complaint.find("call 'gradient' reaches past an operand") != std::string::npos, missing != 0)
+      EXPECT_EQ(complaint.find("call 'gradient' accesses bytes beyond an operand") != std::string::npos, missing != 0)
           << missing << complaint;
     }
 }

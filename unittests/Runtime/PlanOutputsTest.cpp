@@ -12,9 +12,9 @@ namespace {
 /// Operands are views of the plan's table, within the bytes that their call may touch.
 TEST(PlanOutputs, OperandsAreTensors) {
   expect("has 0 tensors for 1 operands", [](Plan &p) { p.functions[1]->calls[0]->out_views.clear(); });
-  expect("has an operand of 8 bytes, which is not view 1000 of",
+  expect("has an operand of 8 bytes, which does not fit view 1000 of",
          [](Plan &p) { p.functions[1]->calls[0]->out_views[0] = 1000; });
-  expect("has an operand of 8 bytes, which is not view 0 of",
+  expect("has an operand of 8 bytes, which does not fit view 0 of",
          [](Plan &p) { p.functions[1]->calls[0]->out_views[0] = 0; });
   expect("view 0 is not a tensor that fits into an arena", [](Plan &p) { p.views[0]->strides = {-1}; });
   expect("view 0 is not a tensor that fits into an arena", [](Plan &p) { p.views[0]->sizes = {2, 64}; });
@@ -39,10 +39,10 @@ TEST(PlanOutputs, OutputsAreStored) {
     expect("has a name that is not a valid file name", [&](Plan &p) { add(p, name); });
   expect("output 'y' has no lines", [&](Plan &p) { add(p, "y"), p.outputs.back()->lines = 0; });
   expect("action 'store' is in a step that trains", [&](Plan &p) { add(p, "y"), store(p, good); });
-  expect("action 'store' stores output 0 of 0", [&](Plan &p) { store(p, good); });
+  expect("action 'store' stores output 0, but there are 0 outputs", [&](Plan &p) { store(p, good); });
   expect("action 'store' has outputs without places",
          [&](Plan &p) { add(p, "y"), good.places.clear(), store(p, good); });
-  expect("products that take -1 s", [](Plan &p) { p.product_seconds = -1; });
+  expect("invalid time of products: -1 s", [](Plan &p) { p.product_seconds = -1; });
 }
 
 } // namespace

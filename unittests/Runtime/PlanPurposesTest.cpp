@@ -25,12 +25,12 @@ TEST(Plan, ProgramsOfAStageShareWhatTheyKeep) {
     return made;
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { add(p); }), "");
-  expect("stage 0 has arenas of 2560 and 4096 bytes", [&](Plan &p) { add(p).arena = 4096; });
+  expect("stage 0 has arenas of different sizes: 2560 and 4096 bytes", [&](Plan &p) { add(p).arena = 4096; });
   expect("stage 0 has bucket 'bucket' in two places",
          [&](Plan &p) { *add(p).states[0]->place = plan::Place(512, 0, 1); });
-  expect("2 programs for 1 stages", [&](Plan &p) { add(p), add(p); });
-  expect("1 programs for 1 stages", [&](Plan &p) { add(p).stage = 7; });
-  expect("a program of an unknown purpose", [&](Plan &p) { add(p).purpose = (plan::Purpose)9; });
+  expect("there are 2 programs for 1 stages", [&](Plan &p) { add(p), add(p); });
+  expect("there are 1 programs for 1 stages", [&](Plan &p) { add(p).stage = 7; });
+  expect("a program has an unknown purpose", [&](Plan &p) { add(p).purpose = (plan::Purpose)9; });
   expect("no stage has a loss where it evaluates", [&](Plan &p) { add(p).states.resize(1); });
   auto evaluation = [](Plan &p) -> plan::EvaluationT & {
     p.evaluation = std::make_unique<plan::EvaluationT>(), p.evaluation->metrics = {"loss"};

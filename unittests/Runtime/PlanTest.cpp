@@ -20,35 +20,36 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("error: the plan in this program has version 1, but its runtime supports version ",
          [](Plan &p) { p.version = 1; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
-  expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
-  expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
-  expect("0 threads", [](Plan &p) { p.threads = 0; });
-  expect("threads for the streams of a GPU", [](Plan &p) { p.gpu = "sm_80", p.overlap = true; });
-  expect("an arena of 0 bytes", [](Plan &p) { p.programs[0]->arena = 0; });
-  expect("an alignment of 3", [](Plan &p) { p.alignment = 3; });
-  expect("processors of an unknown level", [](Plan &p) { p.cpu = 5; });
-  expect("no traffic", [](Plan &p) { p.traffic.clear(); });
+  expect("3 shards do not divide dp = 2", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
+  expect("invalid batch: 0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
+  expect("invalid number of threads: 0", [](Plan &p) { p.threads = 0; });
+  expect("the streams of a GPU cannot run in threads", [](Plan &p) { p.gpu = "sm_80", p.overlap = true; });
+  expect("invalid size of an arena: 0 bytes", [](Plan &p) { p.programs[0]->arena = 0; });
+  expect("invalid alignment: 3", [](Plan &p) { p.alignment = 3; });
+  expect("unknown level of processors", [](Plan &p) { p.cpu = 5; });
+  expect("the table of traffic is empty", [](Plan &p) { p.traffic.clear(); });
   expect("buffer 'w' is not within the arena", [](Plan &p) { p.programs[0]->buffers[0]->offset = ~0ull; });
-  expect("bucket 'bucket' is larger than its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
-  expect("parameter 'w' is in bucket 1 of 1", [](Plan &p) { p.parameters[0]->bucket = 1; });
+  expect("bucket 'bucket' is larger than all its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
+  expect("parameter 'w' refers to bucket 1, but there are 1 buckets", [](Plan &p) { p.parameters[0]->bucket = 1; });
   expect("parameter 'w' is not within its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
-  expect("parameter 'w' has 70 elements, which differ from its shape",
+  expect("parameter 'w' has 70 elements, which does not match its shape",
          [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
   expect("a row of input 'x' is larger than any arena",
          [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
-  expect("input 'x' holds numbers of samples and is of element type 0", [](Plan &p) { p.inputs[0]->samples = true; });
+  expect("input 'x' holds sample numbers, which must be I64 scalars, but has element type 0",
+         [](Plan &p) { p.inputs[0]->samples = true; });
   expect("input 'x' has a type that data files do not support",
          [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
-  expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
+  expect("kernel 'gradient' has code 5, but there are 5 codes", [](Plan &p) { p.kernels[0]->code = 5; });
   auto launch = [](Plan &p, uint32_t block) {
     p.kernels[0]->launches.push_back(std::make_unique<plan::LaunchT>());
     p.kernels[0]->launches[0]->function = "k", p.kernels[0]->launches[0]->grid = 1;
     p.kernels[0]->launches[0]->block = block;
   };
-  expect("kernel 'gradient' is launched as 1 blocks of 2048 threads",
+  expect("kernel 'gradient' has an invalid launch: 1 blocks of 2048 threads",
          [&](Plan &p) { launch(p, 2048), p.gpu = "sm_90"; });
-  expect("kernel 'gradient' is for GPUs, in a plan for CPUs", [&](Plan &p) { launch(p, 32); });
-  expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
+  expect("kernel 'gradient' is for GPUs, but the plan is for CPUs", [&](Plan &p) { launch(p, 32); });
+  expect("kernel 'gradient' has an invalid extent or grain: 1 and 0", [](Plan &p) { p.kernels[0]->grain = 0; });
 }
 
 TEST(Plan, InputsGetTheirRowsFromSomewhere) {
@@ -60,13 +61,14 @@ TEST(Plan, InputsGetTheirRowsFromSomewhere) {
     return *p.dataset->stream;
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { addStream(p); }), "");
-  expect("input 'x' gets its rows from an unknown source, or is filled with 0",
+  expect("input 'x' has an unknown source of rows, or a fill value that is not finite: 0",
          [](Plan &p) { p.dataset->inputs[0]->source = (InputSource)9; });
-  expect("input 'x' gets its rows from an unknown source, or is filled with inf",
+  expect("input 'x' has an unknown source of rows, or a fill value that is not finite: inf",
          [](Plan &p) { p.dataset->inputs[0]->fill = INFINITY; });
-  expect("input 'ids' has ids for a table of 0 rows", [](Plan &p) { p.inputs[1]->limit = 0; });
-  expect("a stream of 0 files, with tokens of an unknown type", [&](Plan &p) { addStream(p).files.clear(); });
-  expect("a stream of 1 files, with tokens of an unknown type",
+  expect("input 'ids' has ids for a table with 0 rows", [](Plan &p) { p.inputs[1]->limit = 0; });
+  expect("a token stream has no files or an unknown token type (0 files)",
+         [&](Plan &p) { addStream(p).files.clear(); });
+  expect("a token stream has no files or an unknown token type (1 files)",
          [&](Plan &p) { addStream(p).type = (plan::TokenType)9; });
   constexpr char cannot[] = "input 'ids' gets its rows from a stream that cannot provide them";
   expect(cannot, [](Plan &p) { p.dataset->inputs[1]->source = InputSource::NextTokens; });
@@ -111,13 +113,13 @@ TEST(Plan, StatesHaveTheirPlacesAndTheirWords) {
          [&](Plan &p) { addSite(p, 3, plan::Place(p.programs[0]->arena, 0, 0)); });
   expect("state 4, '', is a site without a number", [&](Plan &p) { addSite(p, std::nullopt, plan::Place(0, 0, 0)); });
   expect("state 0, '', has the number of a site", [](Plan &p) { p.states[0]->site = 3; });
-  expect("stage 0 holds state 7 of 4", [](Plan &p) { p.programs[0]->states[0]->state = 7; });
+  expect("stage 0 refers to state 7, but there are 4 states", [](Plan &p) { p.programs[0]->states[0]->state = 7; });
   expect("no stage holds parameter 'w'", [](Plan &p) { p.programs[0]->states.erase(p.programs[0]->states.begin()); });
-  expect("state 0, '', is of bucket 7 of 1 and group none of 1", [](Plan &p) { p.states[0]->bucket = 7; });
-  expect("state 1, 'loss', is of bucket 0 of 1 and group none of 1", [](Plan &p) { p.states[1]->bucket = 0; });
-  expect("state 2, 'norm', is of bucket none of 1 and group 0 of 1", [](Plan &p) { p.states[2]->group = 0; });
-  expect("state 3, 'applied', is of type F64", [](Plan &p) { p.states[3]->element = plan::Element::F64; });
-  expect("state 0, '', is of type I64", [](Plan &p) { p.states[0]->element = plan::Element::I64; });
+  expect("state 0, '', refers to bucket 7 of 1 and group none of 1", [](Plan &p) { p.states[0]->bucket = 7; });
+  expect("state 1, 'loss', refers to bucket 0 of 1 and group none of 1", [](Plan &p) { p.states[1]->bucket = 0; });
+  expect("state 2, 'norm', refers to bucket none of 1 and group 0 of 1", [](Plan &p) { p.states[2]->group = 0; });
+  expect("state 3, 'applied', has type F64", [](Plan &p) { p.states[3]->element = plan::Element::F64; });
+  expect("state 0, '', has type I64", [](Plan &p) { p.states[0]->element = plan::Element::I64; });
   expect("state 0, '', begins with Index", [](Plan &p) { p.states[0]->begins = plan::Beginning::Index; });
   expect("state 3, 'applied', begins with Parameters",
          [](Plan &p) { p.states[3]->begins = plan::Beginning::Parameters; });
@@ -135,9 +137,9 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
     return std::make_unique<plan::LossScaleT>(made);
   };
   auto place = [] { return plan::NumberPlace(plan::Place(0, 0, 0), (uint8_t)StepNumber::LossScale); };
-  expect("a loss scale that begins with 0, not below 1, moves after 2000 good steps or 1 others",
+  expect("invalid loss scale: initial 0, minimum 1, window 2000, hysteresis 1",
          [&](Plan &p) { p.loss_scale = scale(0, 1); });
-  expect("a loss scale that begins with 2, not below 4, moves after", [&](Plan &p) { p.loss_scale = scale(2, 4); });
+  expect("invalid loss scale: initial 2, minimum 4, window", [&](Plan &p) { p.loss_scale = scale(2, 4); });
   expect("stage 0 has a gradient norm, but not the number that states whether a step is applied",
          [&](Plan &p) { p.programs[0]->states.pop_back(); });
   expect("action 'begin' has no place for the loss scale", [&](Plan &p) { p.loss_scale = scale(8, 1); });
@@ -154,9 +156,10 @@ TEST(Plan, TheNumbersOfAStepHavePlaces) {
   };
   auto key = (uint8_t)StepNumber::RandomKey, rate = (uint8_t)StepNumber::LearningRate;
   for (uint8_t number : {rate, (uint8_t)std::size(kStepNumbers), (uint8_t)255})
-    expect("action 'begin' writes number " + std::to_string(number) + ", which is not one of the step's",
+    expect("action 'begin' writes number " + std::to_string(number) + ", which is not a number of the step",
            [&](Plan &p) { write(p, number); });
-  expect("action 'begin' writes number " + std::to_string(key) + ", which is not one of the step's or written before",
+  expect("action 'begin' writes number " + std::to_string(key) +
+             ", which is not a number of the step or was written before",
          [&](Plan &p) { write(p, key), write(p, key); });
   expect("action 'begin' is not within the arena", [&](Plan &p) { write(p, key, p.programs[0]->arena - 4); });
 }
@@ -167,8 +170,8 @@ TEST(Plan, ATableOfMembersIsOfABucket) {
     p.states[0]->element = plan::Element::I64;
     return *p.states[0];
   };
-  expect("state 0, '', is of bucket none of 1", [&](Plan &p) { tabulate(p).bucket.reset(); });
-  expect("state 0, '', is of type F32", [&](Plan &p) { tabulate(p).element = plan::Element::F32; });
+  expect("state 0, '', refers to bucket none of 1", [&](Plan &p) { tabulate(p).bucket.reset(); });
+  expect("state 0, '', has type F32", [&](Plan &p) { tabulate(p).element = plan::Element::F32; });
   expect("state 0, '', begins with Zero", [&](Plan &p) { tabulate(p).begins = plan::Beginning::Zero; });
   expect("the members of bucket 'bucket' is not within the arena", [&](Plan &p) {
     tabulate(p);
@@ -185,26 +188,27 @@ TEST(Plan, AnElementOfABucketBelongsToOneParameter) {
 }
 
 TEST(Plan, CallsAndActionsMustStayInTheArena) {
-  expect("call 'gradient' of 'gradient' runs kernel 9 of 4", [](Plan &p) { p.functions[0]->calls[0]->kernel = 9; });
-  expect("call 'gradient' of 'gradient' uses slot 9 of 4",
+  expect("call 'gradient' of 'gradient' runs kernel 9, but there are 4 kernels",
+         [](Plan &p) { p.functions[0]->calls[0]->kernel = 9; });
+  expect("call 'gradient' of 'gradient' uses slot 9, but the function has 4 slots",
          [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(9, 0); });
   expect("call 'gradient' of 'gradient' has operands without sizes",
          [](Plan &p) { p.functions[0]->calls[0]->in_bytes.pop_back(); });
   expect("action 'gradient 0', call 'gradient' is not within the arena of 2560 bytes",
          [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(0, -4096); });
-  expect("action 'gradient 0' runs function 9 of 4",
+  expect("action 'gradient 0' runs function 9, but there are 4 functions",
          [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->function = 9; });
   expect("action 'gradient 0' has 3 places for 4 slots",
          [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->places.pop_back(); });
-  expect("action 'load 0' loads input 7 of 2",
+  expect("action 'load 0' loads input 7, but there are 2 inputs",
          [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->inputs[0] = 7; });
-  expect("action 'load 0' loads micro-batch 2 of 2",
+  expect("action 'load 0' loads micro-batch 2, but there are 2 micro-batches",
          [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->micro_batch = 2; });
   expect("action 'load 0' has inputs without places",
          [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->places.pop_back(); });
   expect("action 'gather w' is not within the arena",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->chunk = ~0ull; });
-  expect("action 'gather w' refers to buffer 99 of 10",
+  expect("action 'gather w' refers to buffer 99, but there are 10 buffers",
          [](Plan &p) { *p.programs[0]->steps[1]->action.AsExchange()->src = plan::Place(0, 0, 99); });
   expect("action 'gather w' has no place", [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->dst.reset(); });
   expect("action 'gather w' is not a supported collective",
@@ -218,22 +222,22 @@ TEST(Plan, GroupsMustCutTheRanks) {
   auto group = [](Plan &p, std::vector<uint32_t> digits, std::vector<uint32_t> stages) {
     p.rank_groups[0]->digits = std::move(digits), p.rank_groups[0]->stages = std::move(stages);
   };
-  expect("no mesh", [](Plan &p) { p.mesh.reset(); });
+  expect("the mesh is missing", [](Plan &p) { p.mesh.reset(); });
   expect("too many ranks (pp 1, dp " + std::to_string(kMostRanks + 1) + ", tp 1)",
          [](Plan &p) { *p.mesh = plan::Mesh(1, kMostRanks + 1, 1, 1); });
-  expect("1 programs for 2 stages", [](Plan &p) { *p.mesh = plan::Mesh(2, 2, 1, 2); });
-  expect("2000 groups of ranks", [](Plan &p) {
+  expect("there are 1 programs for 2 stages", [](Plan &p) { *p.mesh = plan::Mesh(2, 2, 1, 2); });
+  expect("there are 2000 groups of ranks, but at most 1024 are allowed", [](Plan &p) {
     for (size_t i = p.rank_groups.size(); i < 2000; ++i)
       p.rank_groups.push_back(std::make_unique<plan::RankGroupT>());
   });
-  expect("group 0 is not a group of 2 ranks", [&](Plan &p) { group(p, {4, 1}, {}); });
-  expect("group 0 is not a group of 2 ranks", [&](Plan &p) { group(p, {2}, {}); });
-  expect("group 0 is not a group of 2 ranks", [&](Plan &p) { group(p, {2, 1}, {3}); });
-  expect("group 0 has a rank twice", [&](Plan &p) {
+  expect("group 0 is not a valid group of the 2 ranks", [&](Plan &p) { group(p, {4, 1}, {}); });
+  expect("group 0 is not a valid group of the 2 ranks", [&](Plan &p) { group(p, {2}, {}); });
+  expect("group 0 is not a valid group of the 2 ranks", [&](Plan &p) { group(p, {2, 1}, {3}); });
+  expect("group 0 contains a rank twice", [&](Plan &p) {
     *p.mesh = plan::Mesh(1, 4, 1, 2);
     group(p, {2, 1, 2, 1}, {});
   });
-  expect("action 'gather w' is of group 9 of 1",
+  expect("action 'gather w' refers to group 9, but there are 1 groups",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->group = 9; });
   expect("action 'gather w' has elements that cannot be summed",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->element = plan::Element::I1; });
@@ -243,7 +247,7 @@ TEST(Plan, GroupsMustCutTheRanks) {
   for (int type : {-1, 9}) // an enum of signed bytes would let the first one pass
     expect("the plan has elements of type", [&](Plan &p) { p.states[0]->element = (plan::Element)type; });
   for (int axis : {-1, 9})
-    expect("traffic of an unknown axis", [&](Plan &p) { p.traffic[0]->axis = (plan::Axis)axis; });
+    expect("traffic has an unknown axis", [&](Plan &p) { p.traffic[0]->axis = (plan::Axis)axis; });
   expect("no stage has a loss and a gradient norm", [](Plan &p) { p.states[1]->name = "other"; });
   expect("an index is not within the arena", [](Plan &p) { addIndex(p, plan::Place(2556, 0, 0)); });
 }
@@ -253,11 +257,11 @@ TEST(Plan, PiecesOfParametersMustFit) {
     p.parameters[0]->layout = std::make_unique<plan::LayoutT>();
     p.parameters[0]->layout->dim = dim, p.parameters[0]->layout->outer = outer;
   };
-  expect("parameter 'w' has 70 elements, which differ from its shape",
+  expect("parameter 'w' has 70 elements, which does not match its shape",
          [&](Plan &p) { cut(p, 0, 1); }); // 7 rows: 4 and 3
-  expect("parameter 'w' cannot be cut as its layout requires", [&](Plan &p) { cut(p, 2, 1); });
-  expect("parameter 'w' cannot be cut as its layout requires", [&](Plan &p) { cut(p, 1, 3); });
-  expect("parameter 'w' cannot be cut as its layout requires", [&](Plan &p) { cut(p, 1, 0); });
+  expect("parameter 'w' cannot be split as its layout requires", [&](Plan &p) { cut(p, 2, 1); });
+  expect("parameter 'w' cannot be split as its layout requires", [&](Plan &p) { cut(p, 1, 3); });
+  expect("parameter 'w' cannot be split as its layout requires", [&](Plan &p) { cut(p, 1, 0); });
   EXPECT_EQ(complaintAfter([&](Plan &p) {
               cut(p, 0, 1);
               p.parameters[0]->elements = 40;
@@ -272,16 +276,16 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
     call.exchange->kind = kind, call.exchange->outer = outer, call.exchange->chunk = chunk;
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::CollectiveKind::reduce_scatter, 1, 2); }), "");
-  expect("reaches past an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1, 3); });
-  expect("reaches past an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_gather, 2, 1); });
-  expect("reaches past an operand",
+  expect("accesses bytes beyond an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1, 3); });
+  expect("accesses bytes beyond an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_gather, 2, 1); });
+  expect("accesses bytes beyond an operand",
          [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1ull << 40, 1ull << 40); });
   EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::CollectiveKind::all_to_all, 1, 1); }), "");
-  expect("reaches past an operand", [&](Plan &p) {
+  expect("accesses bytes beyond an operand", [&](Plan &p) {
     make(p, plan::CollectiveKind::all_to_all, 1, 1);
     p.functions[1]->calls[0]->exchange->rows = 2;
   });
-  expect("reaches past an operand", [&](Plan &p) { // rows are an all_to_all's
+  expect("accesses bytes beyond an operand", [&](Plan &p) { // rows are an all_to_all's
     make(p, plan::CollectiveKind::all_reduce, 1, 3);
     p.functions[1]->calls[0]->exchange->rows = 0;
   });
@@ -341,27 +345,28 @@ TEST(Plan, StagesMustMeet) {
   });
   expectStages("stage 0 waits forever at action 'reduce'",
                [](Plan &, StepT &, StepT &reduce) { reduce.stream = plan::Stream::reduce; });
-  expectStages("action 'reduce' is on stream 7 of 7",
+  expectStages("action 'reduce' runs on stream 7, but there are 7 streams",
                [](Plan &, StepT &, StepT &reduce) { reduce.stream = (plan::Stream)7; });
-  expectStages("but comes after number 1000", [](Plan &, StepT &, StepT &reduce) { reduce.after = {1000}; });
-  expectStages("action 'update' runs a function beside the computations", [](Plan &p, StepT &, StepT &) {
-    for (auto &step : p.programs[0]->steps)
-      step->stream = plan::Stream::gather;
-  });
+  expectStages("but waits for number 1000", [](Plan &, StepT &, StepT &reduce) { reduce.after = {1000}; });
+  expectStages("action 'update' runs a function on a stream that is not for computations",
+               [](Plan &p, StepT &, StepT &) {
+                 for (auto &step : p.programs[0]->steps)
+                   step->stream = plan::Stream::gather;
+               });
   auto setGradientBeside = [](Plan &p) {
     for (auto &step : p.programs[0]->steps)
       if (step->label == "gradient 0")
         step->stream = plan::Stream::weights;
   };
-  expectStages("action 'gradient 0' runs a function beside the computations", // of a processor
+  expectStages("action 'gradient 0' runs a function on a stream that is not for computations", // of a processor
                [&](Plan &p, StepT &, StepT &) { setGradientBeside(p); });
-  expectStages("runs beside the computations, but its call", [&](Plan &p, StepT &, StepT &) {
+  expectStages("runs on the stream of weight gradients, but its call", [&](Plan &p, StepT &, StepT &) {
     setGradientBeside(p);
     p.gpu = "sm_80";
     for (auto &function : p.functions)
       function->calls[0]->exchange = std::make_unique<plan::ExchangeT>();
   });
-  expectStages("action 'receive' is between stage 1 and stage 1 of 2",
+  expectStages("action 'receive' connects stage 1 with stage 1, but must connect two of the 2 stages",
                [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });
   expectStages("has a group that does not include stage 1",
                [](Plan &p, StepT &, StepT &) { p.rank_groups[1]->stages = {0}; });

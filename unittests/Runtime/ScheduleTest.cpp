@@ -24,21 +24,22 @@ TEST(Schedule, ItsNumbersAreThoseThatItsTypeTakes) {
   };
   using enum ScheduleType;
   EXPECT_EQ(complaintAfter(with(Cosine, {{ScheduleKey::Steps, 10}, {ScheduleKey::MinLr, 0.1}})), "");
-  expect("a schedule of learning rates of an unknown type, 15", with((ScheduleType)15, {}));
-  expect("a schedule linear with key 6, which is unknown to it or repeated", with(Linear, {{ScheduleKey::Power, 2}}));
-  expect("a schedule linear with key 0, which is unknown to it or repeated",
+  expect("the learning rate schedule has the unknown type 15", with((ScheduleType)15, {}));
+  expect("schedule linear has key 6, which is unknown or repeated", with(Linear, {{ScheduleKey::Power, 2}}));
+  expect("schedule linear has key 0, which is unknown or repeated",
          with(Linear, {{ScheduleKey::Warmup, 2}, {ScheduleKey::Warmup, 3}}));
-  expect("a schedule linear whose warmup is 0.5", with(Linear, {{ScheduleKey::Warmup, 0.5}}));
-  expect("a schedule linear whose steps is 0", with(Linear, {{ScheduleKey::Steps, 0}}));
-  expect("a schedule step without size", with(Step, {{ScheduleKey::Gamma, 0.5}}));
-  expect("a schedule cosine with a min_lr of 0.75, above the rate of the first group, 0.5",
+  expect("schedule linear has an invalid value of warmup: 0.5", with(Linear, {{ScheduleKey::Warmup, 0.5}}));
+  expect("schedule linear has an invalid value of steps: 0", with(Linear, {{ScheduleKey::Steps, 0}}));
+  expect("schedule step lacks size", with(Step, {{ScheduleKey::Gamma, 0.5}}));
+  expect("schedule cosine has min_lr 0.75, which is above the rate of the first group, 0.5",
          with(Cosine, {{ScheduleKey::MinLr, 0.75}}));
-  expect("a schedule multistep whose 0 milestones do not ascend", with(Multistep, {}));
-  expect("a schedule multistep whose 2 milestones do not ascend", [&](Plan &p) {
+  expect("schedule multistep has 0 milestones, which are not the ascending numbers that it requires",
+         with(Multistep, {}));
+  expect("schedule multistep has 2 milestones, which are not the ascending numbers that it requires", [&](Plan &p) {
     with(Multistep, {})(p);
     p.schedule->milestones = {5, 5};
   });
-  expect("a schedule WarmupLR of an unknown shape", [&](Plan &p) {
+  expect("schedule WarmupLR has an unknown shape of warmup or decay", [&](Plan &p) {
     with(WarmupLR, {})(p);
     p.schedule->warmup_shape = 4;
   });

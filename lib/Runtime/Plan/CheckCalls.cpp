@@ -42,14 +42,14 @@ void CallChecker::checkKernels() {
     bool isLibrary = kernel->library.type != plan::Library::NONE;
     bool isLaunched = !kernel->launches.empty();
     require(isLibrary || isLaunched || (kernel->code >= 0 && (uint64_t)kernel->code < kernelCount),
-            "kernel '{}' is code {} of {}", kernel->name, kernel->code, kernelCount);
+            "kernel '{}' has code {}, but there are {} codes", kernel->name, kernel->code, kernelCount);
     for (const auto &launch : kernel->launches)
       require(!launch->function.empty() && launch->grid >= 1 && launch->grid <= INT32_MAX && launch->block >= 1 &&
                   launch->block <= kMostThreads,
-              "kernel '{}' is launched as {} blocks of {} threads", kernel->name, launch->grid, launch->block);
-    require(!isLaunched || !plan.gpu.empty(), "kernel '{}' is for GPUs, in a plan for CPUs", kernel->name);
+              "kernel '{}' has an invalid launch: {} blocks of {} threads", kernel->name, launch->grid, launch->block);
+    require(!isLaunched || !plan.gpu.empty(), "kernel '{}' is for GPUs, but the plan is for CPUs", kernel->name);
     require(kernel->grain >= 1 && kernel->grain <= (uint64_t)1 << 40 && kernel->extent <= (uint64_t)1 << 46,
-            "kernel '{}' has extent {} and grain {}", kernel->name, kernel->extent, kernel->grain);
+            "kernel '{}' has an invalid extent or grain: {} and {}", kernel->name, kernel->extent, kernel->grain);
     if (const plan::ContractT *c = kernel->library.AsContract())
       checkContract(*c, kernel->name);
     if (const plan::AttentionT *a = kernel->library.AsAttention()) {
@@ -99,11 +99,12 @@ void CallChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
           "{} has operands without sizes", what);
   for (const auto *operands : {&call.ins, &call.outs, &call.workspace})
     for (const plan::Operand &operand : *operands)
-      require(operand.slot() < function.slots, "{} uses slot {} of {}", what, operand.slot(), function.slots);
+      require(operand.slot() < function.slots, "{} uses slot {}, but the function has {} slots", what, operand.slot(),
+              function.slots);
   if (call.exchange)
     checkExchange(call, what);
   else if (call.kernel >= plan.kernels.size())
-    require(false, "{} runs kernel {} of {}", what, call.kernel, plan.kernels.size());
+    require(false, "{} runs kernel {}, but there are {} kernels", what, call.kernel, plan.kernels.size());
   else if (problems.empty())
     checkLibraryCall(call, *plan.kernels[call.kernel]);
   if (!problems.empty())
@@ -118,7 +119,8 @@ void CallChecker::checkViews(size_t operands, const std::vector<uint32_t> &views
   require(views.size() == operands, "{} has {} tensors for {} operands", what, views.size(), operands);
   for (size_t i = 0; i < std::min(views.size(), bytes.size()); ++i)
     require(views[i] < plan.views.size() && spanOf(*plan.views[views[i]]) <= bytes[i],
-            "{} has an operand of {} bytes, which is not view {} of {}", what, bytes[i], views[i], plan.views.size());
+            "{} has an operand of {} bytes, which does not fit view {} of {}", what, bytes[i], views[i],
+            plan.views.size());
 }
 
 /// A collective of the ranks of a stage, from one operand to another.
@@ -134,7 +136,8 @@ void CallChecker::checkExchange(const plan::CallT &call, const std::string &what
   require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
           what);
   auto [src, dst] = bytesOfExchange(plan, exchange);
-  require((Quantity)call.in_bytes[0] >= src && (Quantity)call.out_bytes[0] >= dst, "{} reaches past an operand", what);
+  require((Quantity)call.in_bytes[0] >= src && (Quantity)call.out_bytes[0] >= dst,
+          "{} accesses bytes beyond an operand", what);
 }
 
 std::pair<Quantity, Quantity> bytesOfExchange(const Plan &plan, const plan::ExchangeT &exchange) {
@@ -166,13 +169,14 @@ Quantity spanOf(std::initializer_list<std::pair<uint64_t, int64_t>> dims, const 
 } // namespace
 
 void CallChecker::covers(const plan::CallT &call, uint64_t bytes, Quantity elements, plan::Element element) {
-  require((Quantity)bytes >= elements * (Quantity)bytesOf(element), "call '{}' reaches past an operand", call.name);
+  require((Quantity)bytes >= elements * (Quantity)bytesOf(element), "call '{}' accesses bytes beyond an operand",
+          call.name);
 }
 
 void CallChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel) {
   auto expect = [&](size_t ins, size_t outs) {
     bool good = call.ins.size() == ins && call.outs.size() == outs;
-    require(good, "call '{}' has {} ins and {} outs, but '{}' takes {} and {}", call.name, call.ins.size(),
+    require(good, "call '{}' has {} inputs and {} outputs, but '{}' takes {} and {}", call.name, call.ins.size(),
             call.outs.size(), kernel.name, ins, outs);
     return good;
   };
@@ -243,7 +247,7 @@ void CallChecker::checkScatterIntoCall(const plan::CallT &call, const plan::Scat
   require(s.distinct > 0, "call '{}' has no indices", call.name);
   require(s.element == plan::Element::F32 || isInteger(s.element), "call '{}' cannot scatter elements of this type",
           call.name);
-  require(s.kind <= plan::ScatterKind::MAX, "call '{}' scatters in an unknown way", call.name);
+  require(s.kind <= plan::ScatterKind::MAX, "call '{}' has an unknown kind of scatter", call.name);
   require(call.accumulate[0] == plan::Accumulate::Never, "call '{}': a scatter into a base cannot add", call.name);
   Quantity whole = (Quantity)s.outer * s.rows * s.width;
   covers(call, call.in_bytes[0], whole, s.element);

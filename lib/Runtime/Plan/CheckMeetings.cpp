@@ -9,8 +9,8 @@ namespace xlc::runtime {
 
 void MeetingChecker::checkShared(const plan::ProgramT &other) {
   const plan::ProgramT &trained = *findProgram(plan, plan::Purpose::train, other.stage);
-  require(other.arena == trained.arena, "stage {} has arenas of {} and {} bytes", other.stage, trained.arena,
-          other.arena);
+  require(other.arena == trained.arena, "stage {} has arenas of different sizes: {} and {} bytes", other.stage,
+          trained.arena, other.arena);
   for (const auto &home : other.states) {
     const plan::StateT &state = *plan.states[home->state];
     auto isSame = [&](const auto &known) {

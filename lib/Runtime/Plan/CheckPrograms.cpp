@@ -14,8 +14,8 @@ void ProgramChecker::checkPlace(const plan::Place *place, Quantity bytes, const 
   for (Quantity shard : {(Quantity)0, (Quantity)plan.mesh->shards() - 1})
     require(isInArena((Quantity)place->offset() + shard * place->stride() + from, bytes),
             "{} is not within the arena of {} bytes", what, program.arena);
-  require(place->buffer() < program.buffers.size(), "{} refers to buffer {} of {}", what, place->buffer(),
-          program.buffers.size());
+  require(place->buffer() < program.buffers.size(), "{} refers to buffer {}, but there are {} buffers", what,
+          place->buffer(), program.buffers.size());
 }
 
 std::string describeState(const Plan &plan, const plan::StateT &state) {
@@ -62,7 +62,7 @@ void ProgramChecker::checkStorage() {
             buffer->name);
   for (const auto &home : program.states) {
     if (home->state >= plan.states.size()) {
-      require(false, "stage {} holds state {} of {}", stage, home->state, plan.states.size());
+      require(false, "stage {} refers to state {}, but there are {} states", stage, home->state, plan.states.size());
       continue;
     }
     const plan::StateT &state = *plan.states[home->state];
@@ -97,7 +97,7 @@ void ProgramChecker::checkActions() {
 
 void ProgramChecker::checkCollective(uint32_t group, const std::string &what) {
   if (group >= plan.rank_groups.size())
-    return require(false, "{} is of group {} of {}", what, group, plan.rank_groups.size());
+    return require(false, "{} refers to group {}, but there are {} groups", what, group, plan.rank_groups.size());
   require(takesPart(*plan.rank_groups[group], stage), "{} has a group that does not include stage {}", what, stage);
 }
 
@@ -119,7 +119,8 @@ void ProgramChecker::checkExchange(const plan::ExchangeT &exchange, const std::s
 
 void ProgramChecker::checkTransfer(const plan::Place *place, Quantity bytes, uint32_t peer, const std::string &what) {
   checkPlace(place, bytes, what);
-  require(peer < plan.mesh->pp() && peer != stage, "{} is between stage {} and stage {} of {}", what, stage, peer,
+  require(peer < plan.mesh->pp() && peer != stage,
+          "{} connects stage {} with stage {}, but must connect two of the {} stages", what, stage, peer,
           plan.mesh->pp());
 }
 
@@ -133,7 +134,8 @@ void ProgramChecker::checkBegin(const plan::BeginT &begin, const std::string &wh
   for (const plan::NumberPlace &number : begin.numbers) {
     if (number.number() >= std::size(kStepNumbers) || kStepNumbers[number.number()].owner != NumberOf::Step ||
         kStepNumbers[number.number()].writer != WrittenBy::Host || (written >> number.number() & 1)) {
-      require(false, "{} writes number {}, which is not one of the step's or written before", what, number.number());
+      require(false, "{} writes number {}, which is not a number of the step or was written before", what,
+              number.number());
       continue;
     }
     written |= (uint64_t)1 << number.number();
@@ -172,27 +174,27 @@ void ProgramChecker::checkStep(const plan::StepT &step) {
 /// A step waits for earlier ones alone. What runs functions is on one stream, on a GPU on two, and what ranks exchange
 /// beside it on others.
 void ProgramChecker::checkStream(const plan::StepT &step, size_t index) {
-  require(step.stream <= plan::Stream::MAX, "action '{}' is on stream {} of {}", step.label, (int)step.stream,
-          (int)plan::Stream::MAX + 1);
+  require(step.stream <= plan::Stream::MAX, "action '{}' runs on stream {}, but there are {} streams", step.label,
+          (int)step.stream, (int)plan::Stream::MAX + 1);
   const auto *run = step.action.AsRun();
   bool isBeside = run && step.stream == plan::Stream::weights && !plan.gpu.empty();
   require(!run || step.stream == plan::Stream::compute || isBeside,
-          "action '{}' runs a function beside the computations", step.label);
+          "action '{}' runs a function on a stream that is not for computations", step.label);
   if (isBeside && run->function < plan.functions.size())
     for (const auto &call : plan.functions[run->function]->calls)
-      require(!call->exchange, "action '{}' runs beside the computations, but its call '{}' is an exchange", step.label,
-              call->name);
+      require(!call->exchange, "action '{}' runs on the stream of weight gradients, but its call '{}' is an exchange",
+              step.label, call->name);
   for (uint32_t other : step.after)
-    require(other < index, "action '{}' is number {}, but comes after number {}", step.label, index, other);
+    require(other < index, "action '{}' is number {}, but waits for number {}", step.label, index, other);
 }
 
 void ProgramChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
   require(load.inputs.size() == load.places.size(), "{} has inputs without places", label);
-  require(load.micro_batch < plan.micro_batches, "{} loads micro-batch {} of {}", label, load.micro_batch,
-          plan.micro_batches);
+  require(load.micro_batch < plan.micro_batches, "{} loads micro-batch {}, but there are {} micro-batches", label,
+          load.micro_batch, plan.micro_batches);
   for (size_t i = 0; i < std::min(load.inputs.size(), load.places.size()); ++i) {
     if (load.inputs[i] >= plan.inputs.size()) {
-      require(false, "{} loads input {} of {}", label, load.inputs[i], plan.inputs.size());
+      require(false, "{} loads input {}, but there are {} inputs", label, load.inputs[i], plan.inputs.size());
       continue;
     }
     const plan::InputT &input = *plan.inputs[load.inputs[i]];
@@ -202,12 +204,12 @@ void ProgramChecker::checkLoad(const plan::LoadT &load, const std::string &label
 
 void ProgramChecker::checkStore(const plan::StoreT &store, const std::string &label) {
   require(store.outputs.size() == store.places.size(), "{} has outputs without places", label);
-  require(store.micro_batch < plan.micro_batches, "{} stores micro-batch {} of {}", label, store.micro_batch,
-          plan.micro_batches);
+  require(store.micro_batch < plan.micro_batches, "{} stores micro-batch {}, but there are {} micro-batches", label,
+          store.micro_batch, plan.micro_batches);
   require(program.purpose == plan::Purpose::evaluate, "{} is in a step that trains", label);
   for (size_t i = 0; i < std::min(store.outputs.size(), store.places.size()); ++i) {
     if (store.outputs[i] >= plan.outputs.size()) {
-      require(false, "{} stores output {} of {}", label, store.outputs[i], plan.outputs.size());
+      require(false, "{} stores output {}, but there are {} outputs", label, store.outputs[i], plan.outputs.size());
       continue;
     }
     const plan::OutputT &output = *plan.outputs[store.outputs[i]];
@@ -217,7 +219,8 @@ void ProgramChecker::checkStore(const plan::StoreT &store, const std::string &la
 
 void ProgramChecker::checkRun(const plan::RunT &run, const std::string &label) {
   if (run.function >= plan.functions.size())
-    return require(false, "{} runs function {} of {}", label, run.function, plan.functions.size());
+    return require(false, "{} runs function {}, but there are {} functions", label, run.function,
+                   plan.functions.size());
   const plan::FunctionT &function = *plan.functions[run.function];
   if (run.places.size() != function.slots)
     return require(false, "{} has {} places for {} slots", label, run.places.size(), function.slots);

@@ -14,24 +14,25 @@ namespace xlc::runtime {
 void TableChecker::checkSizes() {
   constexpr auto mostRanks = (uint64_t)kMostRanks;
   if (!plan.mesh)
-    return require(false, "no mesh");
+    return require(false, "the mesh is missing");
   uint64_t pp = plan.mesh->pp(), dp = plan.mesh->dp(), tp = plan.mesh->tp(), shards = plan.mesh->shards();
   require(std::min({pp, dp, tp}) >= 1 && std::max({pp, dp, tp}) <= mostRanks && pp * dp * tp <= mostRanks,
           "{} ranks (pp {}, dp {}, tp {})", (Quantity)pp * dp * tp > mostRanks ? "too many" : "0", pp, dp, tp);
-  require(shards >= 1 && dp % std::max<uint64_t>(shards, 1) == 0, "{} shards for {} ranks", shards, dp);
-  require(plan.micro >= 1 && plan.micro_batches >= 1, "{} micro-batches of {} samples", plan.micro_batches, plan.micro);
-  require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "processors of an unknown level");
-  require(plan.threads >= 1 && plan.threads <= kMostThreads, "{} threads", plan.threads);
-  require(plan.gpu.empty() || !plan.overlap, "threads for the streams of a GPU");
+  require(shards >= 1 && dp % std::max<uint64_t>(shards, 1) == 0, "{} shards do not divide dp = {}", shards, dp);
+  require(plan.micro >= 1 && plan.micro_batches >= 1, "invalid batch: {} micro-batches of {} samples",
+          plan.micro_batches, plan.micro);
+  require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "unknown level of processors");
+  require(plan.threads >= 1 && plan.threads <= kMostThreads, "invalid number of threads: {}", plan.threads);
+  require(plan.gpu.empty() || !plan.overlap, "the streams of a GPU cannot run in threads");
   require(plan.alignment >= 1 && plan.alignment <= 1 << 20 && (plan.alignment & (plan.alignment - 1)) == 0,
-          "an alignment of {}", plan.alignment);
-  require(plan.product_seconds >= 0 && std::isfinite(plan.product_seconds), "products that take {} s",
+          "invalid alignment: {}", plan.alignment);
+  require(plan.product_seconds >= 0 && std::isfinite(plan.product_seconds), "invalid time of products: {} s",
           plan.product_seconds);
-  require(!plan.traffic.empty(), "no traffic");
+  require(!plan.traffic.empty(), "the table of traffic is empty");
   for (const auto &traffic : plan.traffic)
-    require(traffic->axis <= plan::Axis::MAX, "traffic of an unknown axis");
+    require(traffic->axis <= plan::Axis::MAX, "traffic has an unknown axis");
   for (const auto &each : plan.programs)
-    require(each->arena >= 1 && each->arena <= (uint64_t)1 << 46, "an arena of {} bytes", each->arena);
+    require(each->arena >= 1 && each->arena <= (uint64_t)1 << 46, "invalid size of an arena: {} bytes", each->arena);
 }
 
 /// One program for each stage, of each purpose that there is. All plans train.
@@ -47,14 +48,16 @@ void TableChecker::checkStages() {
           ++ofStage[each->stage];
       }
     bool isThere = count > 0 || purpose == plan::Purpose::train;
-    require(!isThere || (count == pp && std::ranges::count(ofStage, 1u) == pp), "{} programs for {} stages", count, pp);
+    require(!isThere || (count == pp && std::ranges::count(ofStage, 1u) == pp),
+            "there are {} programs for {} stages, but each stage must have exactly one", count, pp);
   }
   for (const auto &each : plan.programs)
-    require(each->purpose <= plan::Purpose::MAX, "a program of an unknown purpose");
+    require(each->purpose <= plan::Purpose::MAX, "a program has an unknown purpose");
 }
 
 void TableChecker::checkMesh() {
-  require(plan.rank_groups.size() <= 1024, "{} groups of ranks", plan.rank_groups.size());
+  require(plan.rank_groups.size() <= 1024, "there are {} groups of ranks, but at most 1024 are allowed",
+          plan.rank_groups.size());
   for (size_t i = 0; i < plan.rank_groups.size() && problems.empty(); ++i)
     checkGroup(*plan.rank_groups[i], i);
 }
@@ -70,7 +73,7 @@ void TableChecker::checkGroup(const plan::RankGroupT &group, size_t number) {
               (uint64_t)group.digits[i] * group.digits[i + 1] <= stageRanks(plan) && size <= rankCount(plan);
   }
   if (!isSmall || !isOrdered || (!group.stages.empty() && group.stages.back() >= plan.mesh->pp()))
-    return require(false, "group {} is not a group of {} ranks", number, rankCount(plan));
+    return require(false, "group {} is not a valid group of the {} ranks", number, rankCount(plan));
   std::vector<bool> isMember(rankCount(plan));
   bool isPartition = true;
   for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
@@ -84,7 +87,7 @@ void TableChecker::checkGroup(const plan::RankGroupT &group, size_t number) {
         isMember[members[i]] = true;
     }
   }
-  require(isPartition, "group {} has a rank twice", number);
+  require(isPartition, "group {} contains a rank twice", number);
 }
 
 void TableChecker::checkStorage() {
@@ -92,11 +95,11 @@ void TableChecker::checkStorage() {
     require(scale->initial > 0 && scale->min > 0 && scale->initial >= scale->min &&
                 std::isfinite((float)scale->initial) && (float)scale->min > 0 && scale->window > 0 &&
                 scale->hysteresis > 0,
-            "a loss scale that begins with {}, not below {}, moves after {} good steps or {} others", scale->initial,
-            scale->min, scale->window, scale->hysteresis);
+            "invalid loss scale: initial {}, minimum {}, window {}, hysteresis {}", scale->initial, scale->min,
+            scale->window, scale->hysteresis);
   for (const auto &bucket : plan.buckets)
     require((Quantity)bucket->shard_elements * plan.mesh->shards() >= (Quantity)bucket->elements,
-            "bucket '{}' is larger than its shards", bucket->name);
+            "bucket '{}' is larger than all its shards", bucket->name);
   for (size_t i = 0; i < plan.states.size(); ++i)
     checkState(*plan.states[i], i);
   for (const auto &parameter : plan.parameters)
@@ -121,9 +124,10 @@ void TableChecker::checkInput(const plan::InputT &input) {
     elements = std::min<Quantity>(elements * dim, limit);
   require(elements < limit, "a row of input '{}' is larger than any arena", input.name);
   require(input.element <= plan::Element::I1, "input '{}' has a type that data files do not support", input.name);
-  require(!input.has_limit || input.limit >= 1, "input '{}' has ids for a table of {} rows", input.name, input.limit);
+  require(!input.has_limit || input.limit >= 1, "input '{}' has ids for a table with {} rows", input.name, input.limit);
   require(isOfData(input) || (input.element == plan::Element::I64 && input.row_shape.empty()),
-          "input '{}' holds numbers of samples and is of element type {}", input.name, (int)input.element);
+          "input '{}' holds sample numbers, which must be I64 scalars, but has element type {}", input.name,
+          (int)input.element);
 }
 
 /// No tensor is larger than an arena may be.
@@ -158,13 +162,13 @@ void TableChecker::checkDataset(const plan::DatasetT *dataset) {
     return require(false, "a dataset does not have the {} inputs of the plan", plan.inputs.size());
   const plan::TokenStreamT *stream = dataset->stream.get();
   require(!stream || (!stream->files.empty() && stream->type <= plan::TokenType::MAX),
-          "a stream of {} files, with tokens of an unknown type", stream ? stream->files.size() : 0);
+          "a token stream has no files or an unknown token type ({} files)", stream ? stream->files.size() : 0);
   const plan::InputT *first = nullptr;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     const plan::InputT *input = plan.inputs[i].get();
     const plan::InputDataT &data = *dataset->inputs[i];
     require(data.source <= plan::InputSource::MAX && std::isfinite(data.fill),
-            "input '{}' gets its rows from an unknown source, or is filled with {}", input->name, data.fill);
+            "input '{}' has an unknown source of rows, or a fill value that is not finite: {}", input->name, data.fill);
     if (data.source != plan::InputSource::Tokens && data.source != plan::InputSource::NextTokens)
       continue;
     first = first ? first : input;
@@ -217,7 +221,7 @@ void TableChecker::checkState(const plan::StateT &state, size_t number) {
   require(state.bucket.has_value() == (!isIndex && !isNumber && !isSite) && state.group.has_value() == isIndex &&
               (!state.bucket || *state.bucket < plan.buckets.size()) &&
               (!state.group || *state.group < plan.rank_groups.size()),
-          "state {}, '{}', is of bucket {} of {} and group {} of {}", number, state.name,
+          "state {}, '{}', refers to bucket {} of {} and group {} of {}", number, state.name,
           state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
           state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
   require(isIndex || isTable || isSite       ? state.element == plan::Element::I64
@@ -225,7 +229,7 @@ void TableChecker::checkState(const plan::StateT &state, size_t number) {
           : state.kind == StateKind::Result  ? state.element == scalarElement || state.element == plan::Element::F64 ||
                                                    state.element == plan::Element::I64
                                              : isFloat(state.element),
-          "state {}, '{}', is of type {}", number, state.name, nameOf(state.element));
+          "state {}, '{}', has type {}", number, state.name, nameOf(state.element));
   require((state.begins != plan::Beginning::Index || isIndex) &&
               (state.begins == plan::Beginning::Members) == isTable &&
               (state.begins == plan::Beginning::Site) == isSite &&
@@ -240,14 +244,14 @@ void TableChecker::checkState(const plan::StateT &state, size_t number) {
 
 void TableChecker::checkParameter(const plan::ParameterT &parameter) {
   if (parameter.bucket >= plan.buckets.size())
-    return require(false, "parameter '{}' is in bucket {} of {}", parameter.name, parameter.bucket,
-                   plan.buckets.size());
+    return require(false, "parameter '{}' refers to bucket {}, but there are {} buckets", parameter.name,
+                   parameter.bucket, plan.buckets.size());
   require((Quantity)parameter.offset + parameter.elements <= (Quantity)plan.buckets[parameter.bucket]->elements,
           "parameter '{}' is not within its bucket", parameter.name);
   std::optional<Quantity> elements = pieceElements(parameter);
-  require(elements.has_value(), "parameter '{}' cannot be cut as its layout requires", parameter.name);
+  require(elements.has_value(), "parameter '{}' cannot be split as its layout requires", parameter.name);
   require(!elements || *elements == (Quantity)parameter.elements,
-          "parameter '{}' has {} elements, which differ from its shape", parameter.name, parameter.elements);
+          "parameter '{}' has {} elements, which does not match its shape", parameter.name, parameter.elements);
   auto isStored = [&](const auto &each) {
     return std::any_of(each->states.begin(), each->states.end(), [&](const auto &home) {
       return home->state < plan.states.size() && isRead(*plan.states[home->state]) &&

@@ -53,26 +53,27 @@ void ScheduleChecker::check() {
     return;
   const plan::ScheduleT &schedule = *plan.schedule;
   if (schedule.type >= std::size(kSchedules))
-    return require(false, "a schedule of learning rates of an unknown type, {}", schedule.type);
+    return require(false, "the learning rate schedule has the unknown type {}", schedule.type);
   const ScheduleRow &row = kSchedules[schedule.type];
   std::array<bool, kScheduleKeyCount> isGiven{};
   for (const plan::ScheduleNumber &number : schedule.numbers) {
     if (number.key() >= kScheduleKeyCount || !row.find((ScheduleKey)number.key()) || isGiven[number.key()])
-      return require(false, "a schedule {} with key {}, which is unknown to it or repeated", row.name, number.key());
+      return require(false, "schedule {} has key {}, which is unknown or repeated", row.name, number.key());
     isGiven[number.key()] = true;
     const ScheduleKeyRow &key = kScheduleKeys[number.key()];
-    require(key.allows(number.value()), "a schedule {} whose {} is {}", row.name, key.name, number.value());
+    require(key.allows(number.value()), "schedule {} has an invalid value of {}: {}", row.name, key.name,
+            number.value());
   }
   for (const TakenByRate &taken : row.takes)
-    require(!taken.isRequired || isGiven[(size_t)taken.key], "a schedule {} without {}", row.name,
-            rowOf(taken.key).name);
-  require(isCurve(schedule.warmup_shape) && isCurve(schedule.decay_shape), "a schedule {} of an unknown shape",
-          row.name);
+    require(!taken.isRequired || isGiven[(size_t)taken.key], "schedule {} lacks {}", row.name, rowOf(taken.key).name);
+  require(isCurve(schedule.warmup_shape) && isCurve(schedule.decay_shape),
+          "schedule {} has an unknown shape of warmup or decay", row.name);
   require(std::ranges::is_sorted(schedule.milestones, std::less_equal<>()) &&
               schedule.milestones.empty() == !row.takesMilestones,
-          "a schedule {} whose {} milestones do not ascend", row.name, schedule.milestones.size());
+          "schedule {} has {} milestones, which are not the ascending numbers that it requires", row.name,
+          schedule.milestones.size());
   double first = plan.groups.empty() ? 0 : plan.groups[0]->lr, least = scheduleOf(plan).get(ScheduleKey::MinLr);
-  require(least <= first, "a schedule {} with a min_lr of {}, above the rate of the first group, {}", row.name, least,
+  require(least <= first, "schedule {} has min_lr {}, which is above the rate of the first group, {}", row.name, least,
           first);
 }
 
