@@ -57,8 +57,8 @@ struct ExchangeFailure : DeviceFailure {
 struct Stopped {};
 
 /// The message when memory is exhausted, and no other message can be allocated.
-inline constexpr char noMemoryMessage[] = "error: out of memory: the arena of the plan and the process itself must "
-                                          "fit; ulimit -v or a container may set a limit\n";
+inline constexpr char noMemoryMessage[] = "error: out of memory: the plan's arena and the process itself must fit into "
+                                          "memory; ulimit -v or a container may limit it\n";
 
 /// A signal that is raised at most once, by the first failure.
 class StopSignal {

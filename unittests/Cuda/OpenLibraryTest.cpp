@@ -55,9 +55,8 @@ TEST(OpenLibrary, SaysWhichFunctionIsMissing) {
 }
 
 TEST(OpenLibrary, SaysWhatWasLookedForAndHowToGetIt) {
-  EXPECT_EQ(
-      messageOf<Rejected>([] { OpenedLibrary library(wheel); }),
-      "error: a wheel cannot be opened: no libxlc-wheel.so.2 and no libxlc-wheel.so.1 was found: pip install wheel");
+  EXPECT_EQ(messageOf<Rejected>([] { OpenedLibrary library(wheel); }),
+            "error: a wheel cannot be opened: no libxlc-wheel.so.2 or libxlc-wheel.so.1 was found: pip install wheel");
 }
 
 TEST(OpenLibrary, FindsTheWheelsOfAVirtualEnvironment) {

@@ -44,13 +44,12 @@ TEST(ProductRefusals, AMatrixWithoutAStrideOfOne) {
 TEST(ProductRefusals, ABiasAlongTheColumnsOfCublasLt) {
   ContractShape shape = dense(4, 5, 6);
   shape.yM = 1, shape.yN = 4, shape.epilogue.bias = true;
-  EXPECT_EQ(refusalOf(shape),
-            "error: call 'layer[3]', a product of 4 x 5 x 6 in f32: cuBLASLt has epilogues along the rows of "
-            "a result, but this one is column-major");
+  EXPECT_EQ(refusalOf(shape), "error: call 'layer[3]', a product of 4 x 5 x 6 in f32: cuBLASLt supports epilogues only "
+                              "for row-major results, but this result is column-major");
 }
 
 TEST(ProductRefusals, AnEmptyProduct) {
-  EXPECT_EQ(refusalOf(dense(4, 5, 0)), "error: call 'layer[3]', a product of 4 x 5 x 0 in f32: it is empty");
+  EXPECT_EQ(refusalOf(dense(4, 5, 0)), "error: call 'layer[3]', a product of 4 x 5 x 0 in f32: the product is empty");
 }
 
 TEST(ProductRefusals, WhatTheLibraryHasNoAlgorithmFor) {

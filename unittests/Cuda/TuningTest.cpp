@@ -81,12 +81,12 @@ TEST_F(TuningFiles, SpansReachFromTheFirstElementToTheLast) {
 
 TEST_F(TuningFiles, OtherFilesAreRefused) {
   auto saidOf = [&](const std::string &text) { return messageOf<Rejected>([&] { Tuning::read("a file", text); }); };
-  const std::string none = "not a tuning file: it has no 'gpu', 'cublaslt' and 'products'";
+  const std::string none = "not a tuning file: it must have 'gpu', 'cublaslt' and 'products'";
   for (const char *text : {"", "[]", "{", "{\"gpu\": 1, \"cublaslt\": \"12\", \"products\": []}",
                            "{\"gpu\": \"a\", \"cublaslt\": \"12\", \"products\": {}}"})
     EXPECT_NE(saidOf(text).find(none), std::string::npos) << text << ": " << saidOf(text);
   EXPECT_NE(saidOf(R"({"gpu": "a", "cublaslt": "12", "products": [{"product": "p"}]})")
-                .find("entry 1 of 'products' has no 'product' and 'algorithm'"),
+                .find("entry 1 of 'products' must have 'product' and 'algorithm'"),
             std::string::npos);
   std::string twice = R"({"product": "p", "algorithm": "0"})";
   EXPECT_NE(saidOf(R"({"gpu": "a", "cublaslt": "12", "products": [)" + twice + "," + twice + "]}")

@@ -28,8 +28,8 @@ TEST(Plan, ProgramsOfAStageShareWhatTheyKeep) {
   expect("stage 0 has arenas of different sizes: 2560 and 4096 bytes", [&](Plan &p) { add(p).arena = 4096; });
   expect("stage 0 has bucket 'bucket' in two places",
          [&](Plan &p) { *add(p).states[0]->place = plan::Place(512, 0, 1); });
-  expect("there are 2 programs for 1 stages", [&](Plan &p) { add(p), add(p); });
-  expect("there are 1 programs for 1 stages", [&](Plan &p) { add(p).stage = 7; });
+  expect("there are 2 programs for 1 stages, but each stage must have exactly one", [&](Plan &p) { add(p), add(p); });
+  expect("there are 1 programs for 1 stages, but each stage must have exactly one", [&](Plan &p) { add(p).stage = 7; });
   expect("a program has an unknown purpose", [&](Plan &p) { add(p).purpose = (plan::Purpose)9; });
   expect("no stage has a loss where it evaluates", [&](Plan &p) { add(p).states.resize(1); });
   auto evaluation = [](Plan &p) -> plan::EvaluationT & {

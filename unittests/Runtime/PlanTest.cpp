@@ -225,7 +225,8 @@ TEST(Plan, GroupsMustCutTheRanks) {
   expect("the mesh is missing", [](Plan &p) { p.mesh.reset(); });
   expect("too many ranks (pp 1, dp " + std::to_string(kMostRanks + 1) + ", tp 1)",
          [](Plan &p) { *p.mesh = plan::Mesh(1, kMostRanks + 1, 1, 1); });
-  expect("there are 1 programs for 2 stages", [](Plan &p) { *p.mesh = plan::Mesh(2, 2, 1, 2); });
+  expect("there are 1 programs for 2 stages, but each stage must have exactly one",
+         [](Plan &p) { *p.mesh = plan::Mesh(2, 2, 1, 2); });
   expect("there are 2000 groups of ranks, but at most 1024 are allowed", [](Plan &p) {
     for (size_t i = p.rank_groups.size(); i < 2000; ++i)
       p.rank_groups.push_back(std::make_unique<plan::RankGroupT>());

@@ -22,7 +22,8 @@ bool isWidened(const Plan &plan, const plan::KernelT &kernel) {
 std::string describeProcessors(const Plan &plan) {
   bool widens = std::any_of(plan.kernels.begin(), plan.kernels.end(),
                             [&](const auto &kernel) { return isWidened(plan, *kernel); });
-  return fmt::format("{} processors{}", nameOf((CpuLevel)plan.cpu), widens ? ", products of sixteen bits widened" : "");
+  return fmt::format("{} processors{}", nameOf((CpuLevel)plan.cpu),
+                     widens ? ", 16-bit products widened to float32" : "");
 }
 
 /// The CPU must have what the kernels need; without this check they would end with SIGILL. Libraries are limited in any
@@ -34,8 +35,8 @@ std::unique_ptr<Machine> prepareProcessor(const Plan &plan, const HostShare &, c
     throw Rejected("error: --register-buffers is for GPUs: CPUs do not exchange data through NCCL");
   auto level = (CpuLevel)plan.cpu;
   if (std::vector<std::string> missing = findMissingFeatures(level); !missing.empty())
-    throw Rejected(fmt::format("error: this program is compiled for {} processors, but this one lacks {}: compile it "
-                               "with --cpu {}, or with --cpu native on this machine",
+    throw Rejected(fmt::format("error: this program is compiled for {} processors, but this processor lacks {}: "
+                               "compile the program with --cpu {}, or with --cpu native on this machine",
                                nameOf(level), fmt::join(missing, ", "), nameOf(findHostLevel())));
   limitLibraries(libraries.native ? findHostLevel() : level);
   return nullptr;

@@ -66,8 +66,8 @@ void Kernels::prepare(const plan::CallT &call) {
   if (const plan::ContractT *contract = kernel.library.AsContract()) {
     ContractShape shape = shapeOf(*contract);
     if (shape.epilogue.hasBeside())
-      throw Rejected(
-          fmt::format("error: call '{}': a program for CPUs supports no epilogue of a product but a bias", call.name));
+      throw Rejected(fmt::format(
+          "error: call '{}': the only epilogue of a product that a program for CPUs supports is a bias", call.name));
     int64_t room = (int64_t)call.workspace_bytes;
     if (call.accumulate[0] != plan::Accumulate::Always && !ready.write)
       ready.write.emplace(shape, pool.size(), false, true, room);

@@ -224,14 +224,15 @@ bool timeProducts(const Driver &driver, Ordinal ordinal, CudaDevice &device,
       return false;
     fillWithNumbers(driver, (Address)(uintptr_t)memory.begin, bytesToTime(*product), device.stream());
     TunedProduct tuned = tune(*product, memory.begin, watch, device.stream());
-    std::string better = tuned.taken < tuned.first ? fmt::format(", its first choice {:.3f}", tuned.first) : "";
+    std::string better =
+        tuned.taken < tuned.first ? fmt::format(", cuBLASLt's first choice {:.3f} ms", tuned.first) : "";
     sayLine(fmt::format("{:3} of {} {:10.3f} ms{}: {}\n", tuning.products.size() + 1, products.size(), tuned.taken,
                         better, text));
     best += tuned.taken, first += tuned.first, others += tuned.taken < tuned.first;
     tuning.products.insert({text, std::move(tuned)});
   }
-  sayLine(fmt::format("{} product{} on {}, cuBLASLt {}; {} of them use another algorithm than the library's first "
-                      "choice: {:.3f} ms for one of each, not {:.3f}\n",
+  sayLine(fmt::format("{} product{} on {}, cuBLASLt {}; {} of them use a different algorithm than the library's first "
+                      "choice: one of each takes {:.3f} ms instead of {:.3f} ms\n",
                       products.size(), products.size() == 1 ? "" : "s", tuning.gpu, tuning.library, others, best,
                       first));
   return true;

@@ -86,7 +86,7 @@ bool Engine::tryToPlan(Descriptor configuration, int64_t mostWorkspace, std::str
       descriptors.library.getAttribute(made.get(), Attribute::PlanWorkspace, Type::Int64, 1, &count, &bytes),
       "cudnnBackendGetAttribute");
   if (bytes > mostWorkspace) {
-    why = fmt::format("its workspace is {} bytes, but the plan has {}", bytes, mostWorkspace);
+    why = fmt::format("its workspace has {} bytes, but the plan reserves {}", bytes, mostWorkspace);
     return false;
   }
   chosen = std::move(made);

@@ -46,7 +46,7 @@ OpenedLibrary::OpenedLibrary(const LibraryFiles &files, const std::string &folde
   for (const char *name : files.files)
     if (name) {
       tryOpen(folder.empty() ? name : folder + "/" + name);
-      names += (names.empty() ? "" : " and no ") + std::string(name);
+      names += (names.empty() ? "" : " or ") + std::string(name);
     }
   if (folder.empty())
     for (const char *name : files.files)

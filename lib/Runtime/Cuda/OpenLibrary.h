@@ -23,7 +23,7 @@ inline constexpr LibraryFiles cudaDriver{
 inline constexpr LibraryFiles cublasLtLibrary{
     "cuBLASLt",
     {"libcublasLt.so.13", "libcublasLt.so.12"},
-    "install the CUDA toolkit, or in a virtual environment of Python: pip install nvidia-cublas-cu12"};
+    "install the CUDA toolkit, or, in a Python virtual environment: pip install nvidia-cublas-cu12"};
 
 /// Version 13 requires a driver of CUDA 13.
 inline constexpr LibraryFiles cublasLt12Library{
@@ -32,12 +32,12 @@ inline constexpr LibraryFiles cublasLt12Library{
 inline constexpr LibraryFiles ncclLibrary{
     "NCCL",
     {"libnccl.so.2", nullptr},
-    "install NVIDIA's libnccl2, or in a virtual environment of Python: pip install nvidia-nccl-cu12"};
+    "install NVIDIA's libnccl2, or, in a Python virtual environment: pip install nvidia-nccl-cu12"};
 
 inline constexpr LibraryFiles cudnnLibrary{
     "cuDNN",
     {"libcudnn.so.9", nullptr},
-    "install NVIDIA's cudnn9, or in a virtual environment of Python: pip install nvidia-cudnn-cu12"};
+    "install NVIDIA's cudnn9, or, in a Python virtual environment: pip install nvidia-cudnn-cu12"};
 
 /// The paths of `file` outside the search path of the dynamic linker: in the CUDA toolkit's folders and those of
 /// Python's packages.

@@ -137,19 +137,19 @@ private:
 
   Stored require(std::optional<Stored> stored, const char *name) const {
     if (!stored)
-      refuse(fmt::format("cuBLASLt multiplies matrices with a stride of 1, but '{}' has none", name));
+      refuse(fmt::format("cuBLASLt requires that a matrix has a stride of 1, but '{}' has none", name));
     return *stored;
   }
 
   void findLayouts() {
     if (shape.m < 1 || shape.n < 1 || shape.k < 1)
-      refuse("it is empty");
+      refuse("the product is empty");
     // A row-major y is a column-major yᵀ, which is bᵀ aᵀ; a is [m, k], so aᵀ is stored where a is not, and so on.
     bool hasRows = (shape.n == 1 || shape.yN == 1) && (shape.m == 1 || shape.yM >= shape.n);
     result = require(findStored(shape.m, shape.n, shape.yM, shape.yN), "y");
     bool wantsRows = shape.epilogue.bias || shape.epilogue.hasBeside();
     if (wantsRows && !hasRows)
-      refuse("cuBLASLt has epilogues along the rows of a result, but this one is column-major");
+      refuse("cuBLASLt supports epilogues only for row-major results, but this result is column-major");
     product.isSwapped = result.isTransposed || wantsRows;
     if (product.isSwapped && !result.isTransposed) // a vector, which lies either way
       result = {true, shape.n, shape.m, shape.m == 1 ? shape.n : shape.yM};

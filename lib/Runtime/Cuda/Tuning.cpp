@@ -91,12 +91,12 @@ Tuning Tuning::read(const std::string &name, const std::string &text) {
   const std::string *gpu = findText(whole, "gpu"), *library = findText(whole, "cublaslt");
   auto products = whole.is_object() ? whole.find("products") : whole.end();
   if (!gpu || !library || products == whole.end() || !products->is_array())
-    made.reject("not a tuning file: it has no 'gpu', 'cublaslt' and 'products'");
+    made.reject("not a tuning file: it must have 'gpu', 'cublaslt' and 'products'");
   made.gpu = *gpu, made.library = *library;
   for (const Json &each : *products) {
     const std::string *product = findText(each, "product"), *algorithm = findText(each, "algorithm");
     if (!product || !algorithm)
-      made.reject(fmt::format("entry {} of 'products' has no 'product' and 'algorithm'", made.products.size() + 1));
+      made.reject(fmt::format("entry {} of 'products' must have 'product' and 'algorithm'", made.products.size() + 1));
     if (!made.products.insert({*product, {*algorithm, 0, 0}}).second)
       made.reject(fmt::format("'products' has the product {} twice", *product));
   }
@@ -116,7 +116,7 @@ std::string Tuning::write() const {
 void Tuning::check(const std::string &here, const std::string &version) const {
   if (gpu != here || library != version)
     reject(fmt::format(
-        "it is for {} and cuBLASLt {}, but this machine has {} and cuBLASLt {}: create one here with --tune", gpu,
+        "it is for {} and cuBLASLt {}, but this machine has {} and cuBLASLt {}: create a file here with --tune", gpu,
         library, here, version));
 }
 

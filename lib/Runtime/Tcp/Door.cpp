@@ -118,7 +118,7 @@ void Door::takeHello(Guest &guest, const Host &host) {
   if (guest.rank >= 0 || said.from <= 0 || said.from >= job->ranks || !frame.readTo(guest.own))
     return guest.line.close();
   if (host.isThere(said.from))
-    return refuse(guest, Reason::Twin, fmt::format("a second rank {} was refused", said.from));
+    return refuse(guest, Reason::Twin, fmt::format("a second process with rank {} was refused", said.from));
   guest.rank = said.from, guest.ours = drawNonce();
   guest.line.enqueue(Frame(Kind::Challenge, 0, guest.rank, 0, bytesOfValue(guest.ours)));
 }
@@ -135,7 +135,7 @@ void Door::takeProof(Guest &guest, const Host &host) {
                               "the same on all hosts",
                               guest.rank));
   if (host.isThere(guest.rank))
-    return refuse(guest, Reason::Twin, fmt::format("a second rank {} was refused", guest.rank));
+    return refuse(guest, Reason::Twin, fmt::format("a second process with rank {} was refused", guest.rank));
   Digest own = proofOf(Side::Zero, encounter, job->secret);
   guest.line.enqueue(Frame(Kind::Welcome, 0, guest.rank, 0, bytesOfValue(own)));
   guest.line.send();

@@ -126,7 +126,7 @@ Listening listenAtAll(uint16_t port, const std::string &because) {
 Listening listenAt(const std::string &host, uint16_t port) {
   Addresses addresses(host, port);
   if (!addresses.first())
-    return listenAtAll(port, fmt::format("has no address: {}", addresses.why));
+    return listenAtAll(port, fmt::format("cannot be resolved: {}", addresses.why));
   bool isElsewhere = isMeantForLoopback(host, port);
   Listening made;
   for (const addrinfo *each = addresses.first(); each; each = each->ai_next) {
@@ -139,12 +139,13 @@ Listening listenAt(const std::string &host, uint16_t port) {
   }
   std::string first = describe(*addresses.first());
   if (made.sockets.empty())
-    return listenAtAll(port,
-                       first == host ? "is not one of them" : fmt::format("is {}, which is not one of them", first));
+    return listenAtAll(port, first == host
+                                 ? "is not an address of this host"
+                                 : fmt::format("resolves to {}, which is not an address of this host", first));
   if (isElsewhere)
     return made;
   made.sockets.clear(); // the port is for one
-  return listenAtAll(port, fmt::format("is {} here, which other hosts cannot reach", first));
+  return listenAtAll(port, fmt::format("resolves to {} on this host, which other hosts cannot reach", first));
 }
 
 OwnedFile acceptAt(const OwnedFile &door) {

@@ -217,7 +217,7 @@ void Star::lose(int rank) {
     return;
   if (!isStarted) {
     isWelcome = false;
-    absence = ownRank == 0 ? "" : fmt::format("rank 0 at {}:{}: has closed the connection", host, port);
+    absence = ownRank == 0 ? "" : fmt::format("rank 0 at {}:{} has closed the connection", host, port);
     return;
   }
   isBroken = true;

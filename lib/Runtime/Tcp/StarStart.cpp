@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char *otherJob = "it belongs to another job; all ranks of a job have the same MASTER_ADDR, "
+constexpr const char *otherJob = "it belongs to another job; all ranks of a job must have the same MASTER_ADDR, "
                                  "MASTER_PORT, TORCHELASTIC_RUN_ID and number of ranks";
 constexpr const char *sameText = "the text must be the same on all hosts";
 constexpr auto pause = 100ms;        // between connections to rank 0
@@ -25,9 +25,9 @@ void Star::open() {
   Listening made = listenAt(host, port);
   std::lock_guard lock(mutex);
   if (made.sockets.empty())
-    return end(fmt::format("error: rank 0 cannot listen at port {} (MASTER_PORT + 1): {}", port, made.why));
+    return end(fmt::format("error: rank 0 cannot listen on port {} (MASTER_PORT + 1): {}", port, made.why));
   if (!made.why.empty())
-    remark(fmt::format("note: rank 0 listens at port {} of all addresses of this host: '{}' (MASTER_ADDR) {}{}", port,
+    remark(fmt::format("note: rank 0 listens on port {} of all addresses of this host: '{}' (MASTER_ADDR) {}{}", port,
                        host, made.why, job.secret.empty() ? "; set XLC_JOB_SECRET to keep other processes out" : ""));
   door = Door(std::move(made.sockets), job);
 }
@@ -43,7 +43,7 @@ void Star::knock(std::unique_lock<std::mutex> &lock) {
   absence =
       fmt::format("rank 0 at {}:{}: {}", host, port, made.socket ? "connected, but has sent nothing since" : made.why);
   if (made.hasNoAddress)
-    remark(fmt::format("note: rank {} looks for rank 0 at '{}' (MASTER_ADDR), which has no address: {}", ownRank, host,
+    remark(fmt::format("note: rank {} cannot find rank 0 yet: '{}' (MASTER_ADDR) cannot be resolved: {}", ownRank, host,
                        made.why));
   if (!made.socket)
     return refusal.clear();
@@ -95,8 +95,8 @@ void Star::letGuestsIn() {
   door.look({[&](int rank) { return lines[(size_t)rank].isOpen(); },
              [&](int rank, Line line) { lines[(size_t)rank] = std::move(line); }});
   if (door.lacksRoom())
-    remark(fmt::format("note: rank 0 has no descriptors for the connections of {} ranks: {} (ulimit -n)", ranks,
-                       door.trouble()));
+    remark(fmt::format("note: rank 0 has too few file descriptors for the connections of {} ranks: {} (ulimit -n)",
+                       ranks, door.trouble()));
   if (std::ranges::count_if(lines, &Line::isOpen) + 1 < ranks)
     return;
   door.close();
