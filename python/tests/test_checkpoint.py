@@ -142,7 +142,7 @@ class Written(Folder):
         data[-100] ^= 1
         file.write_bytes(data)
         checkpoint = xlc_checkpoint.load(path)
-        self.assert_fails("parameters-00000.safetensors: is damaged: 'large': bytes 2097152 to 2400000", checkpoint.__getitem__, "large")
+        self.assert_fails("parameters-00000.safetensors: is damaged: 'large': its bytes 2097152 to 2400000", checkpoint.__getitem__, "large")
         self.assertEqual(checkpoint["small"].tolist(), [0, 1, 2, 3])
 
     def test_the_newest_that_is_whole_is_taken(self):

@@ -201,7 +201,7 @@ class Different(Folder):
     def test_another_model(self):
         other = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2))
         before = [p.clone() for p in other.parameters()]
-        self.assert_fails("'0.weight' has shape [4, 3] there, but the module needs [5, 3]; '0.bias' has shape [4] there, but the module needs [5]; "
+        self.assert_fails("'0.weight' has shape [4, 3] in the checkpoint, but the module needs [5, 3]; '0.bias' has shape [4] in the checkpoint, but the module needs [5]; "
                           "the module has no parameter '1.weight'; and 3 more", xlc_checkpoint.to_torch, self.folder, other)
         self.assertTrue(all(torch.equal(a, b) for a, b in zip(before, other.parameters())))
         self.assert_fails("step-00000007: belongs to a different model", xlc_checkpoint.from_torch, self.folder / "x", other, self.optimizer, 8,

@@ -374,19 +374,19 @@ class Refused(Both):
             h = m.linear(x)
             h.register_hook(lambda g: g * 2)
             return h
-        self.check("registers a hook on a value", Call(f))
+        self.check("registers a hook on a tensor", Call(f))
 
         def g(m, x):
             h = m.linear(x)
             h.grad_fn.register_hook(lambda *_: None)
             return h
-        self.check("reads grad_fn of a value", Call(g))
+        self.check("reads grad_fn of a tensor", Call(g))
 
         def several(m, x):
             h = m.linear(x)
             torch.autograd.graph.register_multi_grad_hook((h,), lambda *_: None)
             return h
-        self.check("reads grad_fn of a value", Call(several))
+        self.check("reads grad_fn of a tensor", Call(several))
 
     def test_embeddings(self):
         for option, words in ((dict(max_norm=1.0), "max_norm = 1.0"), (dict(scale_grad_by_freq=True), "scale_grad_by_freq"),
@@ -410,15 +410,15 @@ class Refused(Both):
         self.assertIn("the module draws random numbers in 1 call, but 0 nodes of the file do", str(raised.exception))
 
     def test_numbers(self):
-        self.check("reads a number from a value that depends on parameters (item)", Call(lambda m, x: m.linear(x) * m.linear.bias[0].item()))
-        self.check("reads a number", Call(lambda m, x: m.linear(x) if m.linear(x).sum() > 0 else x))
+        self.check("converts a tensor that depends on parameters to a number (item)", Call(lambda m, x: m.linear(x) * m.linear.bias[0].item()))
+        self.check("converts a tensor", Call(lambda m, x: m.linear(x) if m.linear(x).sum() > 0 else x))
 
     def test_in_place(self):
         def clamp(m, x):
             with torch.no_grad():
                 m.linear.weight.clamp_(-1, 1)
             return m.linear(x)
-        self.check("changes a value with a gradient in place under no_grad (clamp_)", Call(clamp))
+        self.check("changes a tensor that has a gradient in place under no_grad (clamp_)", Call(clamp))
 
         def data(m, x):
             m.linear.weight.data.clamp_(-1, 1)
@@ -460,8 +460,8 @@ class Refused(Both):
         def f(m, x):
             h = m.linear(x)
             return torch.autograd.grad(h.sum(), m.linear.weight, create_graph=True)[0]
-        self.check("takes a gradient of its own in forward", Call(f))
-        self.check("inside of gumbel_softmax", Call(lambda m, x: F.gumbel_softmax(m.linear(x), hard=True)))
+        self.check("computes a gradient in forward", Call(f))
+        self.check("calls gumbel_softmax, whose random numbers", Call(lambda m, x: F.gumbel_softmax(m.linear(x), hard=True)))
 
     def test_values(self):
         self.check("'linear.weight' has no values (device meta)", Call(lambda m, x: m.linear(x)).to("meta"))
@@ -474,7 +474,7 @@ class Refused(Both):
         module = Call(lambda m, x: m.linear(x))
         self.check("needs a torch.nn.Module, not RecursiveScriptModule", torch.jit.script(nn.Linear(4, 4)))
         self.check("needs a torch.nn.Module, not ExportedProgram", torch.export.export(module, (X,)))
-        self.check("export_params = False is not possible", module, export_params=False)
+        self.check("export_params = False is not supported", module, export_params=False)
         self.check("is the name of an input and of a parameter", module, input_names=["linear.weight"])
 
     def test_opset(self):

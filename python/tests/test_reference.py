@@ -313,7 +313,7 @@ class Module(References):
         module = classifier()
         self.make(module, rows())
         module.f = lambda m, x, y: m.missing
-        with self.assertRaisesRegex(xlc_export.NoReference, "does not run on these rows: AttributeError"):
+        with self.assertRaisesRegex(xlc_export.NoReference, "fails on these rows: AttributeError"):
             xlc_export.reference(module, rows(), self.path, input_names=["input0", "input1"])
         self.assertEqual(module.body.weight.dtype, torch.float32)
 
@@ -395,7 +395,7 @@ class Names(References):
             document, tensors = read(xlc_export.reference(module, (x, x * 2, y), path))
             self.assertEqual(document["unmatched"], ["unread"])
             self.assertEqual({name for name in tensors if name.startswith("input.")}, {"input.x", "input.y"})
-            with self.assertRaisesRegex(xlc_export.NoReference, "the file has the inputs .*name the arguments with input_names="):
+            with self.assertRaisesRegex(xlc_export.NoReference, "the file has the inputs .*pass the names of the arguments, in their order, as input_names="):
                 xlc_export.reference(module, (x, x * 2, y), path, input_names=["a", "b", "c"])
 
     def test_a_file_that_is_not_the_module(self):

@@ -70,7 +70,7 @@ def find() -> str:
     for path in (os.environ.get("XLC"), beside, shutil.which(name), built):
         if path and os.access(path, os.X_OK):
             return str(path)
-    raise FileNotFoundError("there is no command 'xlc': pip install xlc, or set XLC to its path")
+    raise FileNotFoundError("command 'xlc' not found: pip install xlc, or set XLC to its path")
 
 
 def run(command: Sequence[str], accepted: Sequence[int] = (0,), *, stdin: str | None = None,

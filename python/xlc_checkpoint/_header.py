@@ -43,14 +43,14 @@ class Header:
         if digits_of(text) != listed["header"]:
             raise self.damage(f"its header has checksum {digits_of(text)}, but the manifest records {listed['header']}")
         if why := find_damage(text, OWN):
-            raise self.damage(f"of its header, {why}")
+            raise self.damage(f"its header is invalid: {why}")
         self.begin = len(text)
         try:
             header = json.loads(text[8:])
             self.metadata = header.pop("__metadata__")
             self.entries = {key: (entry["dtype"], entry["shape"], *entry["data_offsets"]) for key, entry in header.items()}
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise self.damage(f"its header is not that of a checkpoint: {problem!r}") from problem
+            raise self.damage(f"its header is not a checkpoint header: {problem!r}") from problem
 
     def damage(self, why):
         return Failure(f"{self.path}: is damaged: {why}")
@@ -62,7 +62,7 @@ class Header:
         says = [0, 1, 1, 0, 0, end] if f"xlc.piece.{key}" not in self.metadata else self._numbers(f"xlc.piece.{key}")
         whole = shape if f"xlc.shape.{key}" not in self.metadata else self._numbers(f"xlc.shape.{key}")
         if (dtype, whole, last - first, says) != (tensor["dtype"], tensor["shape"], size, [*tensor["cut"], index, begin, end]):
-            raise self.damage(f"'{key}' is missing, or not the piece of the tensor that the manifest records")
+            raise self.damage(f"'{key}' is missing, or is a different piece of the tensor than the manifest records")
         if len(self.metadata.get(f"xlc.blocks.{key}", "")) != -(-size // BLOCK) * DIGITS:
             raise self.damage(f"'{key}' has no block checksums")
 
@@ -79,7 +79,8 @@ class Header:
                 block = file.read(min(BLOCK, last - first - at))
                 wanted, found = says[number * DIGITS:(number + 1) * DIGITS], digits_of(block)
                 if found != wanted:
-                    raise self.damage(f"'{key}': bytes {at} to {at + len(block)} of it have checksum {found}, but the header records {wanted}")
+                    raise self.damage(f"'{key}': its bytes {at} to {at + len(block)} have checksum {found}, but the header "
+                                      f"records {wanted}")
                 yield at, block
 
 
@@ -92,7 +93,7 @@ def read_text(path):
             start = file.read(8)
             length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
             if length > min(LONGEST, size - 8):
-                raise Failure(f"{path}: is damaged: a header of {length} bytes in a file of {size}")
+                raise Failure(f"{path}: is damaged: its header would have {length} bytes, but the file has {size}")
             return size, start + file.read(length)
     except OSError as problem:
         raise Failure(f"{path}: cannot be read: {problem.strerror}") from problem

@@ -37,7 +37,7 @@ def read_manifest(path):
     except OSError as problem:
         raise Failure(f"{path}: cannot be read: {problem.strerror}") from problem
     if len(text) > LARGEST:
-        raise Failure(f"{path}: a manifest has at most {LARGEST} bytes")
+        raise Failure(f"{path}: is too large: a manifest has at most {LARGEST} bytes")
     if why := find_damage(text, "checksum"):
         raise Failure(f"{path}: is damaged: {why}")
     try:
@@ -58,12 +58,12 @@ def check(manifest):
     if len(set(names)) < len(names) or len(set(keys)) < len(keys):
         raise ValueError("a file or a tensor occurs twice")
     if not all(re.fullmatch(r"(parameters|states)-\d{5,9}\.safetensors", name) for name in names):
-        raise ValueError("a file name that no checkpoint has")
+        raise ValueError("a file name is not that of a checkpoint file")
     for tensor in manifest["tensors"]:
         if stored_type(tensor["dtype"]) is None:
             raise ValueError(f"'{key_of(tensor)}' has type {tensor['dtype']}")
         Pieces(tensor["shape"], tensor["cut"]).check(tensor["pieces"])
         if any(not 0 <= piece[0] < len(names) for piece in tensor["pieces"]):
-            raise ValueError(f"'{key_of(tensor)}' has a piece in no file")
+            raise ValueError(f"'{key_of(tensor)}' has a piece in a file that is not listed")
     if not {"step", "applied", "samples"} <= manifest["progress"].keys() or "states" not in manifest["optimizer"]:
-        raise KeyError("progress or optimizer")
+        raise KeyError("'progress' or 'optimizer' is invalid")

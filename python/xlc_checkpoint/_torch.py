@@ -85,7 +85,7 @@ def compare(checkpoint, module, targets, strict):
             continue
         there.add(id(targets[name]))
         if list(targets[name].shape) != shape:
-            yield f"'{name}' has shape {shape} there, but the module needs {list(targets[name].shape)}"
+            yield f"'{name}' has shape {shape} in the checkpoint, but the module needs {list(targets[name].shape)}"
     if strict:
         yield from (f"it has no parameter '{name}'" for name, parameter in module.named_parameters() if id(parameter) not in there)
 

@@ -19,9 +19,9 @@ class NpyWriter:
     def write(self, row):
         array = numpy.asarray(row)
         if array.shape != self.row_shape:
-            raise ValueError(f"a row of shape {array.shape} among rows of {self.row_shape}")
+            raise ValueError(f"a row has shape {array.shape}, but the rows before it have shape {self.row_shape}")
         if array.size and self.dtype.kind in "iu" and not self._holds(array):
-            raise ValueError(f"numbers from {array.min()} to {array.max()} do not fit {self.dtype}")
+            raise ValueError(f"numbers from {array.min()} to {array.max()} do not fit into {self.dtype}")
         self.file.write(array.astype(self.dtype).tobytes())
         self.rows += 1
 

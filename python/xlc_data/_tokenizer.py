@@ -20,7 +20,8 @@ class Pretrained:
         try:
             import transformers  # pylint: disable=import-outside-toplevel
         except ImportError as problem:
-            raise Failure(f"tokenizer '{name}' requires the transformers library: pip install transformers; 'bytes' does not") from problem
+            raise Failure(f"tokenizer '{name}' requires the transformers library: pip install transformers; the tokenizer "
+                          "'bytes' does not") from problem
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(name)
         self.words, self.separator = len(self.tokenizer), self.tokenizer.eos_token_id
         self.padding = self.tokenizer.pad_token_id or 0

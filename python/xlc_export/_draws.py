@@ -64,5 +64,6 @@ def check(model, drawn):
     left = sum(_draws(node) for node in ir.traversal.RecursiveGraphIterator(model.graph))
     if left < drawn:
         raise ExportRefused(f"the module draws random numbers in {drawn} call{'s' * (drawn > 1)}, but {left} nodes of the file "
-                            "do: the exporter has drawn the other numbers itself, and every step would use the same; draw for "
-                            "a value that depends on an input, as rand_like(x) and dropout(x) do, and not for a constant")
+                            "do: the exporter has replaced the other calls by constants, so every step would use the same "
+                            "numbers; draw for a value that depends on an input, as in rand_like(x) or dropout(x), instead of "
+                            "a constant")

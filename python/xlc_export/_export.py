@@ -31,7 +31,7 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
     """
     for key, value in _OWN.items():
         if options.pop(key, value) != value:
-            raise ExportRefused(f"{key} = {not value} is not possible: the file holds the parameters as initializers")
+            raise ExportRefused(f"{key} = {not value} is not supported: the file stores the parameters as initializers")
     if f is None:
         raise ExportRefused("f, the path of the file, is missing")
     if isinstance(args, torch.Tensor):
@@ -184,5 +184,5 @@ def _refuse_changed_buffers(module, changed):
         path, _, leaf = name.rpartition(".")
         inner = module.get_submodule(path)
         if not isinstance(inner, norm):
-            raise ExportRefused(f"{_refusals.describe(path, inner)} changes its buffer '{leaf}' in forward; a file holds "
-                                "its present value, which training would never change")
+            raise ExportRefused(f"{_refusals.describe(path, inner)} changes its buffer '{leaf}' in forward, but the file would "
+                                "store its current value as a constant")

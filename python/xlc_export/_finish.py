@@ -27,7 +27,7 @@ def to_inputs(model, tensors, most_inputs):
             graph.inputs[:] = [x for x in graph.inputs if x is not value]
     if len(graph.inputs) > most_inputs:
         others = ", ".join(f"'{value.name}'" for value in graph.inputs)
-        raise ExportRefused(f"the exporter gave the graph more inputs than the module has: {others}")
+        raise ExportRefused(f"the exporter added inputs to the graph that the module does not have: {others}")
     for name, value in values.items():
         value.name, value.const_value = name, None
         graph.inputs.append(value)
@@ -124,8 +124,8 @@ def remove_paths(model):
 def check(model):
     opset = model.opset_imports.get("")
     if opset not in OPSETS:
-        raise ExportRefused(f"the file would have opset {opset}; xlc reads opsets {OPSETS[0]} to {OPSETS[-1]}: "
-                            "give opset_version=18")
+        raise ExportRefused(f"the file would have opset {opset}, but xlc reads opsets {OPSETS[0]} to {OPSETS[-1]}: pass "
+                            "opset_version=18")
 
 
 def save(model, record, path, external_data):

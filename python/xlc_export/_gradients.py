@@ -43,13 +43,15 @@ _QUERIES = {getattr(torch.Tensor, name) for name in ("size", "dim", "ndimension"
     getattr(torch.Tensor, name).__get__ for name in ("shape", "dtype", "device", "layout", "ndim", "requires_grad",
                                                      "is_leaf", "grad_fn", "is_sparse", "is_cuda")}
 _REFUSED = {
-    torch.Tensor.register_hook: "registers a hook on a value, which no file can hold: remove it",
-    torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a parameter, which no file can hold: remove it",
-    torch.Tensor.backward: "runs a backward pass of its own in forward, which no file can hold",
-    torch.autograd.grad: "takes a gradient of its own in forward, which no file can hold",
+    torch.Tensor.register_hook: "registers a hook on a tensor, which a file cannot represent: remove the hook",
+    torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a parameter, which a file cannot represent: remove "
+                                                     "the hook",
+    torch.Tensor.backward: "runs a backward pass in forward, which a file cannot represent",
+    torch.autograd.grad: "computes a gradient in forward, which a file cannot represent",
     torch.Tensor.detach_: "detaches a value in place: use detach instead of detach_",
     torch.Tensor.data.__set__: "sets .data of a tensor in forward, which PyTorch's graph does not record",
-    F.gumbel_softmax: "draws random numbers and stops a gradient inside of gumbel_softmax, where it is not recorded: write it with torch's functions",
+    F.gumbel_softmax: "calls gumbel_softmax, whose random numbers and stopped gradient are not recorded: write it with torch's "
+                      "functions",
 }
 
 
@@ -88,10 +90,11 @@ class Watch(TorchFunctionMode):
         if func in _REFUSED:
             self.refuse(_REFUSED[func])
         if func == _GRAPH and self.is_reached(args[0]):
-            self.refuse("reads grad_fn of a value, where hooks on gradients are set, which no file can hold: remove it")
+            self.refuse("reads grad_fn of a tensor, which gives access to hooks on gradients that a file cannot represent: "
+                        "remove this access")
         self.draws += _draws.does_draw(func, args, kwargs)
         if func in _READS and self.has_reached((args, kwargs)):
-            self.refuse(f"reads a number from a value that depends on parameters ({_name(func)}): the file would hold that "
+            self.refuse(f"converts a tensor that depends on parameters to a number ({_name(func)}): the file would store this "
                         "number as a constant; compute with the tensor")
         if _is_in_place(func) and isinstance(args[0], torch.Tensor):
             self.check_in_place(func, args[0])
@@ -130,12 +133,12 @@ class Watch(TorchFunctionMode):
     def check_in_place(self, func, changed):
         """Refuses changes that PyTorch's graph does not see, or that a copy would not see."""
         if not torch.is_grad_enabled() and self.is_reached(changed):
-            self.refuse(f"changes a value with a gradient in place under no_grad ({_name(func)}): "
-                        "do it without changing it in place")
+            self.refuse(f"changes a tensor that has a gradient in place under no_grad ({_name(func)}): use an operation that is "
+                        "not in place")
         storage = _storage(changed)
         if storage is not None and (storage in self.copies or storage in self.detached):
-            self.refuse(f"changes a value in place ({_name(func)}) that shares memory with a detached one: "
-                        "use detach().clone(), or do it without changing it in place")
+            self.refuse(f"changes a tensor in place ({_name(func)}) that shares memory with a detached tensor: use "
+                        "detach().clone(), or an operation that is not in place")
 
     def attend(self, func, args, kwargs):
         return self.follow(_rewritten.attend(*args, **kwargs), func, args, kwargs)
@@ -155,7 +158,8 @@ class Watch(TorchFunctionMode):
         if not smooths and not given["target"].is_floating_point():
             return self.follow(func(*args, **kwargs), func, args, kwargs)
         if not given["target"].is_floating_point() and given["weight"] is not None:
-            self.refuse("has label_smoothing and weights of classes, which the exporter does not support: write the loss with torch's functions")
+            self.refuse("has label_smoothing and class weights, which the exporter does not support: write the loss with "
+                        "torch's functions")
         loss = _rewritten.score_probabilities if given["target"].is_floating_point() else _rewritten.smooth_labels
         return self.follow(loss(given), func, args, kwargs)
 
@@ -216,9 +220,11 @@ class Watch(TorchFunctionMode):
         if not given["use_input_stats"] or buffers[0] is None:
             return self.follow(func(*args, **kwargs), func, args, kwargs)
         if self.marks is TorchScriptMarks:
-            self.refuse("keeps running averages of instances, which the old exporter cannot write: use dynamo=True")
+            self.refuse("keeps running averages of an instance norm, which the TorchScript exporter cannot write: use "
+                        "dynamo=True")
         if any(id(buffer) in self.kept for buffer in buffers):
-            self.refuse("keeps running averages of instances and runs twice, which no file can hold: use two modules")
+            self.refuse("keeps running averages of an instance norm and runs twice, which a file cannot represent: use two "
+                        "modules")
         self.kept.update({id(buffer): buffer for buffer in buffers})
         y = func(given["input"], None, None, given["weight"], given["bias"], True, given["momentum"], given["eps"])
         x = self.stop(given["input"], given["input"])
@@ -268,16 +274,16 @@ def watching(module, marks):
     @functools.wraps(forward)
     def run(*args, **kwargs):
         if torch.compiler.is_dynamo_compiling():
-            raise ExportRefused("the module cannot be traced without TorchDynamo; the first error has the reason")
+            raise ExportRefused("the module cannot be traced without TorchDynamo; the first error states the reason")
         watch.start()
         with torch.enable_grad(), watch:
             return forward(*args, **kwargs)
 
     def refuse_function(cls, *args, **kwargs):
         if not cls.__module__.startswith("torch._") and watch.has_reached((args, kwargs)):  # PyTorch's own machinery
-            helps = ("turn gradient checkpointing off" if cls.__name__ == "CheckpointFunction" else
-                     "write it with torch's functions, and with detach where it stops or replaces a gradient")
-            watch.refuse(f"uses the autograd.Function {cls.__name__}, whose gradient no file can hold: {helps}")
+            helps = ("disable gradient checkpointing" if cls.__name__ == "CheckpointFunction" else
+                     "write it with torch's functions, and use detach to stop or replace a gradient")
+            watch.refuse(f"uses the autograd.Function {cls.__name__}, whose gradient a file cannot represent: {helps}")
         return apply.__get__(None, cls)(*args, **kwargs)
 
     module.forward, torch.autograd.Function.apply = run, classmethod(refuse_function)

@@ -32,8 +32,8 @@ def names_of(module, args, kwargs, tensors, graph, given):
         names = [listed[i] for i in order]
         if set(graph) <= set(names) and _fits(names, tensors, graph):
             return names
-    raise NoReference(f"the file has the inputs {_list(graph)}, but the arguments {_list(own)} have other names, types "
-                      "or shapes: name the arguments with input_names=, in their order")
+    raise NoReference(f"the file has the inputs {_list(graph)}, but the arguments {_list(own)} have different names, types or "
+                      "shapes: pass the names of the arguments, in their order, as input_names=")
 
 
 def _fits(names, tensors, graph):

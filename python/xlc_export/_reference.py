@@ -62,8 +62,8 @@ def reference(module, args, path, *, kwargs=None, loss=None, labels=None, input_
             output = module(*args, **kwargs)
             found = _run.scalar_of(output) if loss is None else loss(_run.logits_of(output), cast(values[-1]))
             if found is None or found.numel() != 1:
-                raise NoReference("the module does not return a scalar loss: pass loss=, a function of its logits and the labels, "
-                                  "and labels=, rows of them")
+                raise NoReference("the module does not return a scalar loss: pass loss= (a function of logits and labels) and "
+                                  "labels= (rows of labels)")
             return output, found.reshape(())
         return call
 
@@ -113,7 +113,7 @@ def beside_export(module, args, path, is_wanted, **options):
     try:
         reference(module, args, path, **options)
     except NoReference as error:
-        warnings.warn(f"no reference is written beside {path}: {error} (reference=False turns it off)")
+        warnings.warn(f"no reference is written beside {path}: {error} (reference=False omits the reference)")
 
 
 def _refuse(module, loss, labels, path):
@@ -124,7 +124,8 @@ def _refuse(module, loss, labels, path):
     for reason in _refusals.without_values(module):
         raise NoReference(reason)
     if kinds := _draws.kinds_of(path):
-        raise NoReference(f"the file draws random numbers ({', '.join(kinds)}), and PyTorch would draw others: only dropouts can be turned off")
+        raise NoReference(f"the file draws random numbers ({', '.join(kinds)}), but PyTorch would draw different ones: remove "
+                          "all of them except dropouts, which a reference turns off")
 
 
 # --- runs
@@ -156,7 +157,7 @@ def _first_run(module, inputs, call_with, dtype):
             if torch.isfinite(torch.tensor(result.loss)) and torch.isfinite(result.gradients).all():
                 return rows, kind, result
             first = first or NoReference(f"the loss is {result.loss}, or a gradient is not finite")
-    raise NoReference(f"the module does not run on these rows: {type(first).__name__}: {first}") from first
+    raise NoReference(f"the module fails on these rows: {type(first).__name__}: {first}") from first
 
 
 def _probe(module, inputs, call_with):
@@ -211,7 +212,7 @@ def _forward(path, feed, exact, far, loss, labels, own):
                 10 * abs(far.loss - exact.loss), 1e-6)
     if found is not None and not abs(found - exact.loss) <= limit:
         warnings.warn(f"{path}: the file's loss is {found:.9g} by {evaluator}, PyTorch's is {exact.loss:.9g} on the same rows: "
-                      "the file does not compute the same as the module")
+                      "the file does not compute the same function as the module")
     return {"evaluator": evaluator, "loss": found}
 
 

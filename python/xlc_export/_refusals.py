@@ -29,7 +29,7 @@ def describe(name, module):
 
 def _hooks(module):
     """Hooks that change gradients. Forward hooks run while the module is traced, so that the graph has what they do."""
-    help_text = "remove it before the export: no file can hold its effect on gradients"
+    help_text = "remove it before the export: a file cannot represent its effect on gradients"
     for name, inner in module.named_modules():
         if inner._backward_hooks or inner._backward_pre_hooks:
             yield f"{describe(name, inner)} has a backward hook; {help_text}"
@@ -47,18 +47,18 @@ def _modules(module):
             for reason in embedding_reasons(inner.max_norm, inner.scale_grad_by_freq, inner.sparse):
                 yield f"{describe(name, inner)} {reason}"
         if isinstance(inner, nn.modules.batchnorm._NormBase) and inner.training and inner.momentum is None:
-            yield (f"{describe(name, inner)} has momentum None, so that its running averages depend on the number of steps: set a "
-                   "momentum")
+            yield (f"{describe(name, inner)} has momentum None, so that its running averages depend on the number of steps: set "
+                   "momentum to a number")
         if isinstance(inner, nn.RNNBase) and inner.training and inner.dropout:
-            yield (f"{describe(name, inner)} drops elements between its layers (dropout = {inner.dropout}), which the "
-                   "operator of the file cannot express: set it to 0, or use modules of one layer, each with a Dropout after it")
+            yield (f"{describe(name, inner)} drops elements between its layers (dropout = {inner.dropout}), which the ONNX "
+                   "operator cannot express: set dropout to 0, or use single-layer modules with a Dropout after each")
 
 
 def embedding_reasons(max_norm, scale_grad_by_freq, sparse):
     if max_norm is not None:
         yield f"has max_norm = {max_norm}, which changes the table in forward: set it to None"
     if scale_grad_by_freq:
-        yield "has scale_grad_by_freq, which no file can hold: set it to False"
+        yield "has scale_grad_by_freq, which a file cannot represent: set it to False"
     if sparse:
         yield "has sparse gradients, which optimizers treat differently: set sparse to False"
 
@@ -93,5 +93,5 @@ def _storage(module):
             continue
         first = owners.setdefault(tensor.untyped_storage().data_ptr(), name)
         if first != name:
-            yield (f"parameters '{first}' and '{name}' share memory without being one Parameter, so that each step "
-                   "changes both: make them one Parameter, or copy one of them")
+            yield (f"parameters '{first}' and '{name}' share memory, but are not the same Parameter, so each step changes both: "
+                   "make them one Parameter, or copy one of them")

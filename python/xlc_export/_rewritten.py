@@ -51,7 +51,8 @@ def average_pool(func, args, kwargs):
     if divisor is None:
         return func(*args, **kwargs)
     if given["ceil_mode"]:
-        raise Unwritable("pools with divisor_override and ceil_mode, which a file cannot hold together: pad the input instead")
+        raise Unwritable("pools with divisor_override and ceil_mode, which a file cannot represent together: pad the input "
+                         "instead")
     size, dimensions = given["kernel_size"], 3 if func is F.avg_pool3d else 2
     size = (size,) * dimensions if isinstance(size, int) else tuple(size) * (dimensions if len(size) == 1 else 1)
     return func(**{**given, "count_include_pad": True}) * (math.prod(size) / divisor)
@@ -72,8 +73,8 @@ def scatter_mean(func, args, kwargs):
 def refuse_mean(func, args, kwargs):
     """In place, or by index."""
     if "mean" in (*args, kwargs.get("reduce")):
-        raise Unwritable(f"takes means by {func.__name__}, which the exporter does not write correctly: use scatter_reduce, "
-                         "or a sum over a count")
+        raise Unwritable(f"computes means with {func.__name__}, which the exporter does not write correctly: use "
+                         "scatter_reduce, or divide a sum by a count")
     return func(*args, **kwargs)
 
 

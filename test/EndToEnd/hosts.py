@@ -244,14 +244,14 @@ def wrong_launches_are_refused(setting, _):
             ("and --processes would start 2 more in each of them", claim(2, [*plain, "--processes"])),
             ("error: rank 1 was started with a different plan than rank 0", claim(1, plain, [other, *few])),
             ("error: rank 1 was started with different options than rank 0", claim(1, plain, [*plain, "--lr", "1"])),
-            ("error: mpirun assigned rank 1 of 2, but MPI rank 0 of 2: start processes on several hosts with the mpirun that belongs to libmpi.so.40",
+            ("error: mpirun assigned rank 1 of 2, but MPI assigned rank 0 of 2: start processes on several hosts with the mpirun that belongs to libmpi.so.40",
              claim(2, plain, OMPI_COMM_WORLD_RANK=1)),
             ("error: not all 2 ranks joined within 3 s (--timeout)", claim(1, plain, ["sleep", "20"])),
             ("error: ranks on several hosts require Open MPI, but its library cannot be used: ",
              claim(2, plain, LD_LIBRARY_PATH=no_library)),
             ("error: mpiexec has started processes on several hosts (MPI_LOCALNRANKS=1 of PMI_SIZE=2), which requires MPI: start them "
              "with mpirun or srun", ["env", "PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=1", *map(str, plain)]),
-            ("error: srun assigned rank 1 of 2, but MPI rank 0 of 1: start processes on several hosts with srun --mpi=pmix",
+            ("error: srun assigned rank 1 of 2, but MPI assigned rank 0 of 1: start processes on several hosts with srun --mpi=pmix",
              ["env", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=2", "SLURM_JOB_ID=xlc", *map(str, plain)]),
             ("ck: error: is not the same folder on this host and on the host of rank 0: all hosts must share the folder of checkpoints",
              claim(1, *(["sh", "-c", f"mkdir -p {folder} && cd {folder} && exec {path} --steps 2 --checkpoint-dir ck"]
@@ -396,7 +396,7 @@ def gpus_meet_over_tcp(setting, everything):
     if codes != [1] * 4 or "error: not all 4 ranks joined within 2 s (--timeout)" not in said or seconds > 10:
         yield f"rank 1 looks for another rank 0: {codes} after {seconds:.1f} s: {said}"
     codes, _, said, _ = torchrun(simulated, 4, [simulated.program.path, "--steps", 3, "--timeout", 2], MASTER_ADDR="")
-    if codes[1] != 1 or "torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=4), which requires MPI: start them with mpirun or srun, or set MASTER_ADDR and MASTER_PORT (1 to 65534)" not in said:
+    if codes[1] != 1 or "torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=4), which requires MPI: start them with mpirun or srun, or set MASTER_ADDR to the address of rank 0, and MASTER_PORT to a port from 1 to 65534" not in said:
         yield f"rank 1 is told no meeting point: {codes}: {said}"
 
 

@@ -148,7 +148,7 @@ TEST_P(Resume, OtherDataAreRefusedUnlessTheyHaveChanged) {
   std::string x = folder.read("x.npy"), ids = folder.read("ids.npy");
   folder.write("x.npy", x.substr(0, x.size() - 1) + char(x.back() ^ 1));
   EXPECT_NE(refusal().find("bytes) in name, size, or content at the beginning or end"), std::string::npos);
-  EXPECT_NE(refusal({"--seed", "77"}).find("error: --seed is 77, but the run of "), std::string::npos);
+  EXPECT_NE(refusal({"--seed", "77"}).find("error: --seed is 77, but the run that wrote "), std::string::npos);
   EXPECT_EQ(refusal({"--data-changed"}).find("refused"), std::string::npos);
 }
 

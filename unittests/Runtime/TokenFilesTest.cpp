@@ -93,7 +93,7 @@ TEST(TokenFiles, HeadersThatLieAreRefused) {
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240801, 1, 3, six)),
             ": error: llm.c's magic number 20240801 requires version 7, but the file has version 1");
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240520, 1, 3, six).substr(0, 1000)),
-            ": error: the header of llm.c is cut off: 1000 bytes of 1024");
+            ": error: the header of llm.c is truncated: it has 1000 of 1024 bytes");
   EXPECT_EQ(complaintOf(folder, makeLlmc(20240520, 1, 3, six), TokenType::U16),
             ": error: it begins with the header of llm.c, but data.train.type = uint16 is for tokens without a header; "
             "use auto");

@@ -41,7 +41,7 @@ const plan::Place *findFirstPlace(const Plan &plan, const plan::ActionUnion &act
 std::string describe(const Plan &plan, const Position &at, const plan::Place *loaded) {
   std::string text = fmt::format("rank {}, step {}", at.rank, at.step);
   if (at.purpose != plan::Purpose::train)
-    text += fmt::format(", to {}", plan::EnumNamePurpose(at.purpose));
+    text += fmt::format(", purpose '{}'", plan::EnumNamePurpose(at.purpose));
   const plan::ProgramT *found = findProgram(plan, at.purpose, stageOf(plan, at.rank));
   if (!found) // what another process shows is its own
     return text;
