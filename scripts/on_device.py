@@ -90,7 +90,7 @@ def run(command, variables=None, patience=PATIENCE):
         stdout, stderr = started.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
         os.killpg(started.pid, signal.SIGKILL)
-        raise Failed(f"it did not end within {patience} s: {(started.communicate()[1] or '').strip()[-600:]}") from None
+        raise Failed(f"it did not finish within {patience} s: {(started.communicate()[1] or '').strip()[-600:]}") from None
     except BaseException:  # this script is to end: nothing of its goes on
         os.killpg(started.pid, signal.SIGKILL)
         raise
@@ -145,8 +145,8 @@ def check_same(place, name, expected, options, others, words):
             raise Failed(f"losses are {worst:.1e} from those {words}: {losses}")
         return f"losses at most {worst:.1e} from those {words}"
     if saved[0] != saved[1]:
-        raise Failed(f"other bits than {words}; losses {losses}")
-    return f"the same bits as {words}"
+        raise Failed(f"bits differ from those of a run {words}; losses {losses}")
+    return f"the same bits as a run {words}"
 
 
 def check_beside(place, name, other, data):
@@ -155,8 +155,8 @@ def check_beside(place, name, other, data):
     for each, path in zip((name, other), saved):
         require(run([place.folder / each, "--steps", GRAPH_STEPS, "--data", place.folder / data, "--save", path], place.variables(each)))
     if saved[0].read_bytes() != saved[1].read_bytes():
-        raise Failed(f"other bits than {other}")
-    return f"the bits of {other}"
+        raise Failed(f"bits differ from those of {other}")
+    return f"the same bits as {other}"
 
 
 def check_bits(place, name, data):
@@ -173,8 +173,8 @@ def check_bits(place, name, data):
     differing = ["{kernel}: {differing} of {launches} launches, {words} words; the first {gpu}, on the processor {cpu}".format(**kernel)
                  for kernel in kernels if kernel["differing"]]
     if differing or not kernels:
-        raise Failed("\n        ".join([f"{len(differing)} of {len(kernels)} kernels leave other bits than on the processor", *differing]))
-    return f"{len(kernels)} kernels in {sum(each['launches'] for each in kernels)} launches leave the processor's bits"
+        raise Failed("\n        ".join([f"{len(differing)} of {len(kernels)} kernels compute other bits than the processor", *differing]))
+    return f"{len(kernels)} kernels in {sum(each['launches'] for each in kernels)} launches compute the same bits as the processor"
 
 
 def check_unit(place, tests, pattern):
@@ -184,7 +184,7 @@ def check_unit(place, tests, pattern):
         raise Failed("\n".join(line for line in done.stdout.splitlines() if re.search("FAILED|Which is|actual|error", line))[-2000:] or f"exit {done.returncode}")
     if "[       OK ]" not in done.stdout:
         raise Failed(f"no test matches {pattern}")
-    return f"{done.stdout.count('[       OK ]')} cases as float64"
+    return f"{done.stdout.count('[       OK ]')} cases agree with float64"
 
 
 def measure_figures(place):
@@ -195,12 +195,12 @@ def measure_figures(place):
 def check_memory(place, name, data):
     """compute-sanitizer finds no access that is none. That a cubin of another chip is refused is no error here."""
     if place.simulated or not shutil.which("compute-sanitizer"):
-        raise Skipped("no compute-sanitizer, or nothing for it to look at")
+        raise Skipped("compute-sanitizer is not installed, or the GPU is simulated")
     done = run(["compute-sanitizer", "--error-exitcode", 9, "--report-api-errors", "no", place.folder / name, "--steps", 2, "--data", place.folder / data],
                {"CUDA_MODULE_LOADING": "LAZY"})
     if done.returncode:  # the first of its reports is the cause
         raise Failed(f"exit {done.returncode}: {done.stdout[:2000]} ... {done.stderr[-600:]}")
-    return "nothing found"
+    return "no invalid access"
 
 
 def write_ids(path, rows, width, words=50257):
@@ -347,7 +347,7 @@ def find_device():
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
-        raise Skipped("no libcuda.so.1") from None
+        raise Skipped("libcuda.so.1 was not found") from None
     version, device, name = ctypes.c_int(), ctypes.c_int(), ctypes.create_string_buffer(256)
     if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(device), 0) or driver.cuDeviceGetName(name, 256, device):
         raise Skipped("the driver finds no GPU")
@@ -362,7 +362,7 @@ def find_products():
     for number in (12, 13) if version.value < 13000 else (13, 12):
         if found := find_library(f"libcublasLt.so.{number}"):
             return found
-    raise Failed("no cuBLASLt is found")
+    raise Failed("cuBLASLt was not found")
 
 
 def find_library(name):
@@ -387,7 +387,7 @@ def list_versions(place):
             ask = getattr(ctypes.CDLL(str(path)), function)
             version = ask() if "nccl" not in name else (ask(ctypes.byref(number)), number.value)[1]
             found.append(f"{name} {version}")
-    return ", ".join(found) or "none is found"
+    return ", ".join(found) or "no libraries were found"
 
 
 def list_checks(place):
