@@ -6,7 +6,7 @@ func.func private @mesh() attributes {mesh = #dist.mesh<pp = 1, dp = 6, tp = 2, 
 
 // -----
 
-// expected-error @+1 {{digits are pairs of a count and a stride, each at least 1}}
+// expected-error @+1 {{each digit must be a pair of a count and a stride, both at least 1}}
 func.func private @digits() attributes {group = #dist.group<tp, [4], []>}
 
 // -----
@@ -16,12 +16,12 @@ func.func private @stages() attributes {group = #dist.group<pp, [1, 1], [1, 0]>}
 
 // -----
 
-// expected-error @+1 {{dimension 2 of a tensor of rank 2}}
+// expected-error @+1 {{dimension 2 is out of range for rank 2}}
 func.func private @dimension() attributes {layout = #dist.layout<[4, 6] dim 2 outer 1 over <tp, [2, 1], []>>}
 
 // -----
 
-// expected-error @+1 {{4 runs do not divide dimension 1, which is 6}}
+// expected-error @+1 {{dimension 1 of size 6 cannot be divided into 4 runs}}
 func.func private @runs() attributes {layout = #dist.layout<[4, 6] dim 1 outer 4 over <tp, [2, 1], []>>}
 
 // -----
@@ -35,7 +35,7 @@ func.func @pieces(%x: tensor<2x3xf32>) -> tensor<2x7xf32> {
 // -----
 
 func.func @blocks(%x: tensor<2x6xf32>) -> tensor<2x3xf32> {
-  // expected-error @+1 {{2 runs do not divide dimension 1 of 'tensor<2x3xf32>'}}
+  // expected-error @+1 {{dimension 1 of 'tensor<2x3xf32>' cannot be divided into 2 runs}}
   %y = dist.reduce_scatter %x dim 1 outer 2 over <tp, [2, 1], []> : tensor<2x6xf32> -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
@@ -51,17 +51,17 @@ func.func @turn(%x: tensor<2x6xf32>) -> tensor<4x6xf32> {
 // -----
 
 func.func @turn(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {
-  // expected-error @+1 {{from dimension 1 to 1 of 'tensor<2x6xf32>' and 'tensor<2x6xf32>'}}
+  // expected-error @+1 {{cannot move the split from dimension 1 of 'tensor<2x6xf32>' to dimension 1 of 'tensor<2x6xf32>'}}
   %y = dist.all_to_all %x from 1 outer 1 to 1 outer 3 over <tp, [2, 1], []> : tensor<2x6xf32> -> tensor<2x6xf32>
   return %y : tensor<2x6xf32>
 }
 
 // -----
 
-// expected-error @+1 {{has dist.mesh = 2 : i64; it is a #dist.mesh of a module}}
+// expected-error @+1 {{has dist.mesh = 2 : i64, which must be a #dist.mesh attribute of a module}}
 module attributes {dist.mesh = 2 : i64} {}
 
 // -----
 
-// expected-error @+1 {{has dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>; it is a #dist.mesh of a module}}
+// expected-error @+1 {{has dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>, which must be a #dist.mesh attribute of a module}}
 func.func private @mesh() attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>}

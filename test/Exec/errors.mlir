@@ -2,7 +2,7 @@
 // RUN: xlc-opt %s --split-input-file --verify-diagnostics
 
 func.func private @view(%x: memref<16xf32>) {
-  // expected-error @+1 {{shows elements 10 to 17 of a slot of 16}}
+  // expected-error @+1 {{views elements 10 to 17 of a slot of 16 elements}}
   %v = exec.view %x from 10 : memref<16xf32> -> memref<2x4xf32, strided<[4, 1]>>
   return
 }
@@ -10,7 +10,7 @@ func.func private @view(%x: memref<16xf32>) {
 // -----
 
 func.func private @strides(%x: memref<16xf32>) {
-  // expected-error @+1 {{has a result without strides}}
+  // expected-error @+1 {{has a result without a strided layout}}
   %v = exec.view %x from 0 : memref<16xf32> -> memref<2x4xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>>
   return
 }
@@ -18,7 +18,7 @@ func.func private @strides(%x: memref<16xf32>) {
 // -----
 
 func.func private @stages(%x: memref<2x4xf32>) {
-  // expected-error @+1 {{a group within a function has only ranks of its stage}}
+  // expected-error @+1 {{a group within a function must have only ranks of its stage}}
   exec.collective all_reduce %x to %x over <world, [2, 1], [0, 1]> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
   return
 }
@@ -42,7 +42,7 @@ func.func private @call(%x: memref<16xf32>) {
 // -----
 
 func.func private @gather(%x: memref<2x4xf32>, %y: memref<2x4xf32>) {
-  // expected-error @+1 {{of 2 ranks takes 8 elements to 16, not 8 to 8}}
+  // expected-error @+1 {{over 2 ranks requires 8 source and 16 result elements, has 8 and 8}}
   exec.collective all_gather %x to %y over <tp, [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
   return
 }
@@ -50,7 +50,7 @@ func.func private @gather(%x: memref<2x4xf32>, %y: memref<2x4xf32>) {
 // -----
 
 func.func private @exchange(%x: memref<2x4xf32>, %y: memref<2x8xf32>) {
-  // expected-error @+1 {{of 2 ranks takes 16 elements to 16, not 8 to 16}}
+  // expected-error @+1 {{over 2 ranks requires 16 source and 16 result elements, has 8 and 16}}
   exec.collective all_to_all %x to %y over <tp, [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x8xf32>
   return
 }
@@ -67,14 +67,14 @@ exec.begin []
 
 // -----
 
-// expected-error @+1 {{has 0 micro-batches, at least 1 is needed}}
+// expected-error @+1 {{has 0 micro-batches, must be at least 1}}
 exec.program @train stage 0 micro_batches 0 arena 0 lower_bound 0 {
 }
 
 // -----
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  // expected-error @+1 {{is number 1; buffers precede the actions and are numbered from 0, here by 0}}
+  // expected-error @+1 {{has number 1; buffers must precede the actions and be numbered in order, here 0}}
   exec.buffer 1 workspace "x" size 64 offset 0 live 0 to 0
 }
 
@@ -96,14 +96,14 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 // -----
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  // expected-error @+1 {{of 64 bytes at 0 is live from 2 to 1}}
+  // expected-error @+1 {{has invalid range: 64 bytes at offset 0, live from action 2 to 1}}
   exec.buffer 0 workspace "x" size 64 offset 0 live 2 to 1
 }
 
 // -----
 
 exec.program @train stage 0 micro_batches 1 arena 0 lower_bound 0 {
-  // expected-error @+1 {{reads 1 inputs to 0 places}}
+  // expected-error @+1 {{reads 1 inputs, but has 0 places}}
   exec.load micro 0 ["x"] to []
 }
 
@@ -142,7 +142,7 @@ exec.program @layer_F stage 0 micro_batches 1 arena 0 lower_bound 0 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is of -1 elements of 'f32'}}
+  // expected-error @+1 {{cannot transfer -1 elements of type 'f32'}}
   exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count -1 f32
 }
 }
@@ -152,7 +152,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is of 8 elements of 'index'}}
+  // expected-error @+1 {{cannot transfer 8 elements of type 'index'}}
   exec.exchange reduce_scatter "reduce_scatter x" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 32> count 8 index
 }
 }
@@ -162,7 +162,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter may accumulate}}
+  // expected-error @+1 {{accumulates the result of an all_gather; only a reduce_scatter may accumulate}}
   exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32 accumulate
 }
 }
@@ -192,7 +192,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is message -1 with stage 1; both count from 0}}
+  // expected-error @+1 {{has message -1 and peer stage 1; both must be at least 0}}
   exec.send "send" message -1 to 1 <0 + 0 + 0> bytes 64
 }
 }
@@ -202,7 +202,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is of -4 bytes}}
+  // expected-error @+1 {{has -4 bytes, must be at least 0}}
   exec.receive "receive" message 0 from 1 <0 + 0 + 0> bytes -4
 }
 }
@@ -211,7 +211,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is of -1 bytes}}
+  // expected-error @+1 {{has -1 bytes, must be at least 0}}
   exec.release "release" <0 + 0 + 0> bytes -1
 }
 
@@ -219,7 +219,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 1
-  // expected-error @+1 {{is action 0 of 2, and cannot have its bytes 1 earlier and 0 later}}
+  // expected-error @+1 {{is action 0 of 2; a window of 1 actions before and 0 after it is outside the program}}
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy early 1
   exec.release "release" <0 + 0 + 0> bytes 64
 }
@@ -244,7 +244,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is site without a number of a site}}
+  // expected-error @+1 {{is site without a site number}}
   exec.state site 1 x i64 begins site at <0 + 0 + 0>
 }
 
@@ -252,7 +252,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is site and begins with index}}
+  // expected-error @+1 {{is site and cannot begin with index}}
   exec.state site number 3 1 x i64 begins index at <0 + 0 + 0>
 }
 
@@ -276,7 +276,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has 2 elements; a counter is one number}}
+  // expected-error @+1 {{has 2 elements; a counter must be a single number}}
   exec.state counter "applied" 2 x f32 begins one at <0 + 0 + 0>
 }
 
@@ -284,7 +284,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is counter and begins with parameters}}
+  // expected-error @+1 {{is counter and cannot begin with parameters}}
   exec.state counter "applied" 1 x f32 begins parameters at <0 + 0 + 0>
 }
 
@@ -292,7 +292,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is value and begins with index}}
+  // expected-error @+1 {{is value and cannot begin with index}}
   exec.state value of @b 16 x f32 begins index at <0 + 0 + 0>
 }
 
@@ -300,7 +300,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{names buffer 3 of 1}}
+  // expected-error @+1 {{refers to buffer 3 of a program with 1}}
   exec.state value of @b 16 x f32 begins parameters at <3 + 0 + 0>
 }
 
@@ -316,7 +316,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{takes bytes 4 to 68 of buffer 'b', which has 64}}
+  // expected-error @+1 {{takes bytes 4 to 68 of buffer 'b', which has 64 bytes}}
   exec.state value of @b 16 x f32 begins parameters at <0 + 4 + 0>
 }
 
@@ -342,7 +342,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has 1 elements of a shard; a counter is one number}}
+  // expected-error @+1 {{has 1 elements of a shard; a counter must be a single number}}
   exec.state counter "applied" shard 1 x f32 begins one at <0 + 0 + 0>
 }
 
@@ -350,7 +350,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has -1 elements; a value has at least 0}}
+  // expected-error @+1 {{has -1 elements; a value must have at least 0}}
   exec.state value of @b -1 x f32 begins parameters at <0 + 0 + 0>
 }
 
@@ -358,7 +358,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "scalars" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{names 2 numbers of the step and 1 places for them}}
+  // expected-error @+1 {{names 2 numbers of the step, but has 1 places for them}}
   exec.begin [] numbers ["loss_scale", "random_key"] at [#exec.place<0 + 0 + 0>]
 }
 
@@ -366,7 +366,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "scalars" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{writes 'learning_rate', which is not a number of the step written by the host}}
+  // expected-error @+1 {{writes 'learning_rate', which is not a per-step number written by the host}}
   exec.begin [] numbers ["learning_rate"] at [#exec.place<0 + 0 + 0>]
 }
 
@@ -382,7 +382,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "b/members" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is members and begins with zero}}
+  // expected-error @+1 {{is members and cannot begin with zero}}
   exec.state members of @b 5 x i64 begins zero at <0 + 0 + 0>
 }
 
@@ -398,7 +398,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @evaluate stage 0 micro_batches 1 arena 64 lower_bound 64 purpose <evaluate> {
   exec.buffer 0 workspace "logits" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{stores 1 outputs of 0 types from 1 places}}
+  // expected-error @+1 {{has 1 outputs, 0 types and 1 places; these numbers must be equal and at least 1}}
   exec.store micro 0 ["logits"] from [#exec.place<0 + 0 + 0>] []
 }
 

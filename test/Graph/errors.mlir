@@ -9,7 +9,7 @@ func.func @scale(%x: tensor<2xf32>) {
 
 // -----
 func.func @iota() {
-  // expected-error @+1 {{dimension 2 is outside rank 1}}
+  // expected-error @+1 {{dimension 2 is out of range for rank 1}}
   %0 = graph.iota dim 2 : tensor<3xi64>
   return
 }
@@ -23,7 +23,7 @@ func.func @broadcast(%x: tensor<2xf32>) {
 
 // -----
 func.func @reshape(%x: tensor<2xf32>) {
-  // expected-error @+1 {{cannot turn 'tensor<2xf32>' into 'tensor<3xf32>'}}
+  // expected-error @+1 {{cannot reshape 'tensor<2xf32>' to 'tensor<3xf32>'}}
   %0 = graph.reshape %x : tensor<2xf32> -> tensor<3xf32>
   return
 }
@@ -51,7 +51,7 @@ func.func @slice_rank(%x: tensor<2x3xf32>) {
 
 // -----
 func.func @slice_range(%x: tensor<4xf32>) {
-  // expected-error @+1 {{takes elements 1 to 5 of a dimension of size 4}}
+  // expected-error @+1 {{selects elements 1 to 5 of a dimension of size 4}}
   %0 = graph.slice %x from [1] by [2] : tensor<4xf32> -> tensor<3xf32>
   return
 }
@@ -100,7 +100,7 @@ func.func @pad_negative(%x: tensor<2xf32>, %v: tensor<f32>) {
 
 // -----
 func.func @reduce(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{dimensions [1, 0] must ascend within rank 2}}
+  // expected-error @+1 {{dimensions [1, 0] must be in ascending order and less than 2}}
   %0 = graph.reduce sum %x dims [1, 0] : tensor<2x3xf32> -> tensor<f32>
   return
 }
@@ -149,7 +149,7 @@ func.func @attention_rank(%x: tensor<2x3x4xf32>) {
 
 // -----
 func.func @attention_sizes(%q: tensor<2x3x4x5xf32>, %k: tensor<2x3x3x5xf32>) {
-  // expected-error @+1 {{q [2, 3, 4, 5], k [2, 3, 3, 5] and v [2, 3, 3, 5] do not fit together}}
+  // expected-error @+1 {{q [2, 3, 4, 5], k [2, 3, 3, 5] and v [2, 3, 3, 5] have incompatible shapes}}
   %out, %lse = graph.attention causal %q, %k, %k scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x3x5xf32>, tensor<2x3x3x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }
@@ -205,7 +205,7 @@ func.func @attention_bias_type(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x3xi64>)
 
 // -----
 func.func @attention_ratio(%x: tensor<2x3x4x5xf32>, %d: tensor<2x4x3xi64>) {
-  // expected-error @+1 {{drops with probability 1.000000e+00, must be above 0 and below 1}}
+  // expected-error @+1 {{has dropout probability 1.000000e+00, must be above 0 and below 1}}
   %out, %lse = graph.attention none %x, %x, %x dropping 1.0 by %d scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x4x3xi64>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }
@@ -254,7 +254,7 @@ func.func @cross_entropy_labels(%x: tensor<2x3xf32>, %y: tensor<3xi64>) {
 
 // -----
 func.func @optimizer(%p: tensor<2xf32>, %s: tensor<6xf32>) {
-  // expected-error @+1 {{has the unknown optimizer 'sdg'}}
+  // expected-error @+1 {{has unknown optimizer 'sdg'}}
   %0 = graph.optimizer_step sdg %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<6xf32>) -> tensor<2xf32>
   return
 }
@@ -268,15 +268,15 @@ module attributes {graph.groups = "sgd"} {}
 module attributes {graph.groups = [{kind = "sdg"}]} {}
 
 // -----
-// expected-error @+1 {{graph.groups: 'momentum' must be a float number}}
+// expected-error @+1 {{graph.groups: 'momentum' must be a float}}
 module attributes {graph.groups = [{kind = "sgd", momentum = 1 : i64}]} {}
 
 // -----
-// expected-error @+1 {{graph.groups: 'clip_value' must be a float number above 0}}
+// expected-error @+1 {{graph.groups: 'clip_value' must be a float above 0}}
 module attributes {graph.groups = [{kind = "sgd", clip_value = 0.0 : f64}]} {}
 
 // -----
-// expected-error @+1 {{graph.groups: an average of the parameters has a float number 'ema_decay' and an integer 'ema_start'}}
+// expected-error @+1 {{graph.groups: an average of the parameters requires a float 'ema_decay' and an integer 'ema_start'}}
 module attributes {graph.groups = [{kind = "sgd", ema_decay = 0.5 : f64}]} {}
 
 // -----
@@ -296,7 +296,7 @@ func.func @scalars(%p: tensor<2xf32>, %s: tensor<3xf32>) {
 
 // -----
 func.func @gather_elements(%x: tensor<2x3xf32>, %i: tensor<4xi64>) {
-  // expected-error @+1 {{indices of rank 1 do not reach dimension 0 of rank 2}}
+  // expected-error @+1 {{indices of rank 1 do not cover dimension 0 of a tensor of rank 2}}
   %0 = graph.gather_elements %x, %i dim 0 : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
   return
 }
@@ -331,7 +331,7 @@ func.func @scatter_elements_lists(%x: tensor<4x2x3xf32>, %u: tensor<4x5x3xf32>, 
 
 // -----
 func.func @convolution_rank(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) {
-  // expected-error @+1 {{needs tensors of one rank with one to three spatial dimensions, has [2, 3] and [2, 4]}}
+  // expected-error @+1 {{needs tensors of equal rank with one to three spatial dimensions, has [2, 3] and [2, 4]}}
   %y = graph.convolution %x, %w groups 1 by [] dilations [] pads [] : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
   return
 }
@@ -352,21 +352,21 @@ func.func @convolution_zero(%x: tensor<2x3x4xf32>, %w: tensor<4x3x2xf32>) {
 
 // -----
 func.func @convolution_groups(%x: tensor<2x3x4xf32>, %w: tensor<4x3x2xf32>) {
-  // expected-error @+1 {{x [2, 3, 4], w [4, 3, 2] and y [2, 4, 3] do not fit together with 2 groups}}
+  // expected-error @+1 {{x [2, 3, 4], w [4, 3, 2] and y [2, 4, 3] have incompatible shapes with 2 groups}}
   %y = graph.convolution %x, %w groups 2 by [1] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<4x3x2xf32>) -> tensor<2x4x3xf32>
   return
 }
 
 // -----
 func.func @convolution_transpose_batch(%y: tensor<2x4x3xf32>, %w: tensor<4x3x2xf32>) {
-  // expected-error @+1 {{x [1, 3, 4], w [4, 3, 2] and y [2, 4, 3] do not fit together with 1 groups}}
+  // expected-error @+1 {{x [1, 3, 4], w [4, 3, 2] and y [2, 4, 3] have incompatible shapes with 1 groups}}
   %x = graph.convolution_transpose %y, %w groups 1 by [1] dilations [1] pads [0] : (tensor<2x4x3xf32>, tensor<4x3x2xf32>) -> tensor<1x3x4xf32>
   return
 }
 
 // -----
 func.func @convolution_weight(%x: tensor<2x3x4xf32>, %dy: tensor<2x4x3xf32>) {
-  // expected-error @+1 {{x [2, 3, 4], w [5, 3, 2] and y [2, 4, 3] do not fit together with 1 groups}}
+  // expected-error @+1 {{x [2, 3, 4], w [5, 3, 2] and y [2, 4, 3] have incompatible shapes with 1 groups}}
   %dw = graph.convolution_weight_backward %x, %dy groups 1 by [1] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<2x4x3xf32>) -> tensor<5x3x2xf32>
   return
 }
@@ -380,7 +380,7 @@ func.func @max_pool_channels(%x: tensor<2x3x4xf32>) {
 
 // -----
 func.func @cast_rounds_twice(%x: tensor<4xf64>) {
-  // expected-error @+1 {{converts 'f64' to 'bf16'; types of sixteen bits are converted only from and to f32}}
+  // expected-error @+1 {{converts 'f64' to 'bf16'; sixteen-bit types can only be converted from and to f32}}
   %y = graph.cast %x : tensor<4xf64> -> tensor<4xbf16>
   return
 }
@@ -416,7 +416,7 @@ func.func @max_pool_backward(%x: tensor<2x3x4xf32>, %dy: tensor<2x3x2xf32>) {
 // -----
 
 func.func @narrow_product_to_f64(%a: tensor<2x3xbf16>, %b: tensor<3x4xbf16>) -> tensor<2x4xf64> {
-  // expected-error @+1 {{sums products of 'bf16' to 'f64'; its result must have their type, or f32 for a narrow one}}
+  // expected-error @+1 {{sums products of 'bf16' in 'f64'; the result must have the type of the operands, or f32 if this type is narrow}}
   %0 = graph.contract "ab,bc->ac" %a, %b : (tensor<2x3xbf16>, tensor<3x4xbf16>) -> tensor<2x4xf64>
   return %0 : tensor<2x4xf64>
 }
@@ -431,35 +431,35 @@ func.func @scatter_add(%ids: tensor<2xi64>, %x: tensor<2x3xf64>) {
 
 // -----
 func.func @draw(%x: tensor<2xf32>, %bits: tensor<2xi32>) -> tensor<2xbf16> {
-  // expected-error @+1 {{takes draw 3; a random number has draws 0 to 2}}
+  // expected-error @+1 {{has draw 3, must be 0 to 2}}
   %y = graph.stochastic_cast %x, %bits draw 3 : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xbf16>
   return %y : tensor<2xbf16>
 }
 
 // -----
 func.func @unknown_number() {
-  // expected-error @+1 {{'warp' is not a number that a step has once: loss_scale, random_key}}
+  // expected-error @+1 {{'warp' is not a per-step number; choose one of loss_scale, random_key}}
   %x = graph.step_number warp : tensor<f32>
   return
 }
 
 // -----
 func.func @number_of_a_group() {
-  // expected-error @+1 {{'learning_rate' is not a number that a step has once: loss_scale, random_key}}
+  // expected-error @+1 {{'learning_rate' is not a per-step number; choose one of loss_scale, random_key}}
   %x = graph.step_number learning_rate : tensor<f32>
   return
 }
 
 // -----
 func.func @key_of_floats() {
-  // expected-error @+1 {{'random_key' is one i64, and not a 'tensor<f32>'}}
+  // expected-error @+1 {{'random_key' must be a single i64, not 'tensor<f32>'}}
   %x = graph.step_number random_key : tensor<f32>
   return
 }
 
 // -----
 func.func @several_scales() {
-  // expected-error @+1 {{'loss_scale' is one f32, and not a 'tensor<2xf32>'}}
+  // expected-error @+1 {{'loss_scale' must be a single f32, not 'tensor<2xf32>'}}
   %x = graph.step_number loss_scale : tensor<2xf32>
   return
 }
@@ -472,17 +472,17 @@ func.func @evaluate(%x: tensor<2xi64>, %y: tensor<2xi64>, %z: tensor<2xi64>) att
 }
 
 // -----
-// expected-error @+1 {{has the purpose of 'other'}}
+// expected-error @+1 {{has the same purpose as 'other'}}
 func.func @evaluate() attributes {graph.entry = #graph.purpose<evaluate>} {
   return
 }
-// expected-error @+1 {{has the purpose of 'evaluate'}}
+// expected-error @+1 {{has the same purpose as 'evaluate'}}
 func.func @other() attributes {graph.entry = #graph.purpose<evaluate>} {
   return
 }
 
 // -----
-// expected-error @+1 {{graph.entry is the purpose of a function}}
+// expected-error @+1 {{graph.entry must be a purpose and belong to a function}}
 func.func @evaluate() attributes {graph.entry = "evaluate"} {
   return
 }

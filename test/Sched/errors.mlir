@@ -6,7 +6,7 @@ sched.collective all_gather @b
 
 // -----
 
-// expected-error @+1 {{has 0 micro-batches, at least 1 is needed}}
+// expected-error @+1 {{has 0 micro-batches, must be at least 1}}
 sched.timeline @train stage 0 micro_batches 0 {
 }
 
@@ -27,14 +27,14 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 2 {
-  // expected-error @+1 {{is of micro-batch 2, the timeline has 0 to 1}}
+  // expected-error @+1 {{has micro-batch 2, but the timeline has 0 to 1}}
   %x = sched.load micro 2 ["x"] : tensor<2xf32>
 }
 
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{is of micro-batch -1, the timeline has 0 to 0}}
+  // expected-error @+1 {{has micro-batch -1, but the timeline has 0 to 0}}
   sched.run @layer_F #graph.unit<"layer", 0> micro -1 () params [] stores [] accumulate [] : () -> ()
 }
 
@@ -48,7 +48,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{has role U; a unit runs as F, B, I or W}}
+  // expected-error @+1 {{has role U, must be F, B, I or W}}
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] role <U> : () -> ()
 }
 
@@ -57,7 +57,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
-  // expected-error @+1 {{is message 0 with stage -1; both count from 0}}
+  // expected-error @+1 {{has message 0 and peer stage -1; both must be at least 0}}
   sched.send %x message 0 to -1 micro 0 : tensor<2xf32>
 }
 }
@@ -66,7 +66,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{is message -3 with stage 1; both count from 0}}
+  // expected-error @+1 {{has message -3 and peer stage 1; both must be at least 0}}
   %x = sched.receive message -3 from 1 micro 0 : tensor<2xf32>
 }
 }
@@ -74,14 +74,14 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{is counted on 0 ranks, at least 1 is needed}}
+  // expected-error @+1 {{is counted on 0 ranks, must be at least 1}}
   sched.norm @b copies 0 accumulate false
 }
 
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{names scalar '@loss'; there are @loss_sum, @loss_count, @sum_squares}}
+  // expected-error @+1 {{refers to scalar '@loss', which is not one of @loss_sum, @loss_count, @sum_squares}}
   sched.zero_scalars ["@loss_sum", "@loss"]
 }
 
@@ -89,7 +89,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{names scalar 'loss_sum'; there are @loss_sum, @loss_count, @sum_squares}}
+  // expected-error @+1 {{refers to scalar 'loss_sum', which is not one of @loss_sum, @loss_count, @sum_squares}}
   sched.all_reduce_scalars ["loss_sum"] over <world, [2, 1], []>
 }
 }
@@ -98,7 +98,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{is an all_to_all; buckets are gathered (all_gather) and summed (reduce_scatter, all_reduce)}}
+  // expected-error @+1 {{is an all_to_all; a bucket requires all_gather, reduce_scatter or all_reduce}}
   sched.collective all_to_all @b
 }
 }
@@ -107,7 +107,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{of kind all_reduce needs extent and group}}
+  // expected-error @+1 {{of kind all_reduce must have extent and group}}
   sched.collective all_reduce @b
 }
 }
@@ -116,7 +116,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{of kind all_gather has no extent and group}}
+  // expected-error @+1 {{of kind all_gather must not have extent and group}}
   sched.collective all_gather @b of whole over <dp, [2, 1], []>
 }
 }
@@ -125,7 +125,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter may accumulate}}
+  // expected-error @+1 {{accumulates the result of an all_gather; only a reduce_scatter may accumulate}}
   sched.collective all_gather @b accumulate
 }
 }
@@ -173,7 +173,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 // What evaluates says what it comes to.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
-// expected-error @+1 {{has 0 sums of 0 types; a timeline that evaluates must have sums, each a tensor, and one that trains must have none}}
+// expected-error @+1 {{has 0 sums and 0 sum types; an evaluation timeline must have sums, each a tensor, and a training timeline none}}
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
 }
 }
@@ -182,7 +182,7 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
 
 sched.timeline @train stage 0 micro_batches 1 {
   %0 = sched.load micro 0 ["x"] : tensor<2xf32>
-  // expected-error @+1 {{stores outputs of the model in a step that trains}}
+  // expected-error @+1 {{stores outputs of the model in a training step}}
   sched.store micro 0 (%0) as ["x"] : tensor<2xf32>
 }
 

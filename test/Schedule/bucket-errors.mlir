@@ -1,17 +1,17 @@
 // What a bucket says of its members must agree.
 // RUN: xlc-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{has 2 members, 1 offsets and 2 sizes}}
+// expected-error @+1 {{has 2 members, but 1 offsets and 2 sizes}}
 sched.bucket @b ["v", "w"] at [0] sizes [2, 2] elements 64 group 0 params whole grads whole states whole
 
 // -----
 
-// expected-error @+1 {{member "w" takes elements 1 to 3, free are 2 to 64}}
+// expected-error @+1 {{member "w" occupies elements 1 to 3, but only 2 to 64 are free}}
 sched.bucket @b ["v", "w"] at [0, 1] sizes [2, 2] elements 64 group 0 params whole grads whole states whole
 
 // -----
 
-// expected-error @+1 {{member "w" takes elements 0 to 65, free are 0 to 64}}
+// expected-error @+1 {{member "w" occupies elements 0 to 65, but only 0 to 64 are free}}
 sched.bucket @b ["w"] at [0] sizes [65] elements 64 group 0 params whole grads whole states whole
 
 // -----

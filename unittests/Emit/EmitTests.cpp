@@ -308,7 +308,7 @@ TEST_F(BadProgram, UnknownFunction) {
 }
 TEST_F(BadProgram, UnknownPlace) {
   EXPECT_NE(complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]")
-                .find("names buffer 7 of a program that has 2"),
+                .find("refers to buffer 7 of a program with 2"),
             std::string::npos);
 }
 TEST_F(BadProgram, UnknownBucket) {

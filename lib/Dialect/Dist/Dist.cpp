@@ -32,7 +32,7 @@ void DistDialect::initialize() {
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() != kMesh || (isa<ModuleOp>(op) && isa<MeshAttr>(attribute.getValue())))
     return success();
-  return op->emitOpError() << "has " << kMesh << " = " << attribute.getValue() << "; it is a #dist.mesh of a module";
+  return op->emitOpError() << "has " << kMesh << " = " << attribute.getValue() << ", which must be a #dist.mesh attribute of a module";
 }
 
 MeshAttr xlc::dist::getMesh(Operation *op) {
@@ -54,7 +54,7 @@ LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
 LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, Axis, DenseI64ArrayAttr digits,
                                 DenseI64ArrayAttr stages) {
   if (digits.size() % 2 != 0 || llvm::any_of(digits.asArrayRef(), [](int64_t value) { return value < 1; }))
-    return emitError() << "digits are pairs of a count and a stride, each at least 1";
+    return emitError() << "each digit must be a pair of a count and a stride, both at least 1";
   for (auto [stage, next] : llvm::zip(stages.asArrayRef(), stages.asArrayRef().drop_front(!stages.empty())))
     if (next <= stage)
       return emitError() << "stages must ascend, but " << stage << " precedes " << next;
@@ -132,9 +132,9 @@ GroupAttr GroupAttr::with(Axis axis, GroupAttr other) const {
 LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr shape,
                                  int64_t dim, int64_t outer, GroupAttr) {
   if (dim < 0 || dim >= shape.size())
-    return emitError() << "dimension " << dim << " of a tensor of rank " << shape.size();
+    return emitError() << "dimension " << dim << " is out of range for rank " << shape.size();
   if (outer < 1 || shape[dim] % outer != 0)
-    return emitError() << outer << " runs do not divide dimension " << dim << ", which is " << shape[dim];
+    return emitError() << "dimension " << dim << " of size " << shape[dim] << " cannot be divided into " << outer << " runs";
   return success();
 }
 
@@ -154,7 +154,7 @@ static LogicalResult verifyRegroup(Operation *op, int64_t dim, int64_t outer, Gr
       return op->emitOpError() << "dimension " << i << ": " << group.size() << " ranks' pieces of " << piece
                                << " do not form " << whole;
   if (outer < 1 || small[dim] % outer != 0)
-    return op->emitOpError() << outer << " runs do not divide dimension " << dim << " of " << piece;
+    return op->emitOpError() << "dimension " << dim << " of " << piece << " cannot be divided into " << outer << " runs";
   return success();
 }
 
@@ -162,8 +162,8 @@ LogicalResult AllToAllOp::verify() {
   ArrayRef<int64_t> x = getX().getType().getShape(), y = getY().getType().getShape();
   int64_t from = getFrom(), to = getTo(), rank = x.size();
   if (from < 0 || from >= rank || to < 0 || to >= rank || from == to || (int64_t)y.size() != rank)
-    return emitOpError() << "from dimension " << from << " to " << to << " of " << getX().getType() << " and "
-                         << getY().getType();
+    return emitOpError() << "cannot move the split from dimension " << from << " of " << getX().getType() << " to dimension "
+                         << to << " of " << getY().getType();
   SmallVector<int64_t> shape(x);
   shape[from] = y[from];
   Type whole = getX().getType().clone(shape);

@@ -28,7 +28,7 @@ void BeginOp::forEachWrite(llvm::function_ref<void(PlaceAttr, int64_t, int64_t)>
 LogicalResult BeginOp::verify() {
   ArrayAttr names = getNumbersAttr(), places = getNumberPlacesAttr();
   if (size_t named = names ? names.size() : 0, placed = places ? places.size() : 0; named != placed)
-    return emitOpError() << "names " << named << " numbers of the step and " << placed << " places for them";
+    return emitOpError() << "names " << named << " numbers of the step, but has " << placed << " places for them";
   auto isOfAllRanks = [](PlaceAttr place) { return place.getStride() == 0; };
   for (auto [group, place] : llvm::enumerate(getPlaces().getAsRange<PlaceAttr>()))
     if (!isOfAllRanks(place))
@@ -45,7 +45,7 @@ LogicalResult BeginOp::verify() {
     if (!number || runtime::rowOf(*number).owner != runtime::NumberOf::Step ||
         runtime::rowOf(*number).writer != runtime::WrittenBy::Host)
       return emitOpError() << "writes '" << name.getValue()
-                           << "', which is not a number of the step written by the host";
+                           << "', which is not a per-step number written by the host";
     if (!seen.insert(name).second)
       return emitOpError() << "writes '" << name.getValue() << "' twice";
   }
@@ -55,7 +55,7 @@ LogicalResult BeginOp::verify() {
 LogicalResult LoadOp::verify() {
   if (getInputs().size() == getPlaces().size())
     return success();
-  return emitOpError() << "reads " << getInputs().size() << " inputs to " << getPlaces().size() << " places";
+  return emitOpError() << "reads " << getInputs().size() << " inputs, but has " << getPlaces().size() << " places";
 }
 
 void StoreOp::forEachOutput(llvm::function_ref<void(StringAttr, PlaceAttr, RankedTensorType)> visit) {
@@ -68,8 +68,8 @@ void StoreOp::forEachOutput(llvm::function_ref<void(StringAttr, PlaceAttr, Ranke
 LogicalResult StoreOp::verify() {
   size_t outputs = getOutputs().size();
   if (outputs == 0 || outputs != getPlaces().size() || outputs != getTypes().size())
-    return emitOpError() << "stores " << outputs << " outputs of " << getTypes().size() << " types from "
-                         << getPlaces().size() << " places";
+    return emitOpError() << "has " << outputs << " outputs, " << getTypes().size() << " types and "
+                         << getPlaces().size() << " places; these numbers must be equal and at least 1";
   for (Type type : getTypes().getAsValueRange<TypeAttr>())
     if (!isa<RankedTensorType>(type))
       return emitOpError() << "stores an output of " << type << ", which is not a tensor";
@@ -98,13 +98,13 @@ LogicalResult ExchangeOp::verify() {
   bool isKnown = type.isF32() || type.isF64() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1) ||
                  graph::isNarrow(type);
   if ((int64_t)getCount() < 0 || !isKnown)
-    return emitOpError() << "is of " << (int64_t)getCount() << " elements of " << type;
+    return emitOpError() << "cannot transfer " << (int64_t)getCount() << " elements of type " << type;
   bool sums = getKind() == CollectiveKind::all_reduce || getKind() == CollectiveKind::reduce_scatter;
   if (getWire() && !(sums && type.isF32() && graph::isNarrow(*getWire())))
     return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " of " << type << " as " << *getWire()
                          << "; only sums of f32 are sent in sixteen bits";
   if (getAccumulate() && getKind() != CollectiveKind::reduce_scatter)
-    return emitOpError() << "adds the result of an " << stringifyCollectiveKind(getKind())
+    return emitOpError() << "accumulates the result of an " << stringifyCollectiveKind(getKind())
                          << "; only a reduce_scatter may accumulate";
   if (!getGroup().getStages().empty() && getKind() != CollectiveKind::all_reduce)
     return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " over " << getGroup()
@@ -113,15 +113,15 @@ LogicalResult ExchangeOp::verify() {
 }
 
 static LogicalResult verifyBytes(Operation *op, int64_t bytes) {
-  return bytes >= 0 ? success() : op->emitOpError() << "is of " << bytes << " bytes";
+  return bytes >= 0 ? success() : op->emitOpError() << "has " << bytes << " bytes, must be at least 0";
 }
 LogicalResult ReleaseOp::verify() { return verifyBytes(*this, getBytes()); }
 
 static LogicalResult verifyTransfer(Transfer op) {
   if (int64_t(op.getMessage()) >= 0 && int64_t(op.getPeer()) >= 0)
     return verifyBytes(op, op.getBytes());
-  return op->emitOpError() << "is message " << int64_t(op.getMessage()) << " with stage " << int64_t(op.getPeer())
-                           << "; both count from 0";
+  return op->emitOpError() << "has message " << int64_t(op.getMessage()) << " and peer stage " << int64_t(op.getPeer())
+                           << "; both must be at least 0";
 }
 LogicalResult SendOp::verify() { return verifyTransfer(*this); }
 LogicalResult ReceiveOp::verify() { return verifyTransfer(*this); }

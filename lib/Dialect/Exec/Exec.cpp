@@ -42,12 +42,12 @@ LogicalResult ViewOp::verify() {
   SmallVector<int64_t> strides;
   int64_t ignored = 0;
   if (failed(view.getStridesAndOffset(strides, ignored)))
-    return emitOpError() << "has a result without strides: " << view;
+    return emitOpError() << "has a result without a strided layout: " << view;
   int64_t first = getOffset(), last = first;
   for (auto [size, stride] : llvm::zip_equal(view.getShape(), strides))
     last += (size - 1) * stride;
   if (view.getNumElements() > 0 && (first < 0 || last >= slot.getNumElements()))
-    return emitOpError() << "shows elements " << first << " to " << last << " of a slot of " << slot.getNumElements();
+    return emitOpError() << "views elements " << first << " to " << last << " of a slot of " << slot.getNumElements() << " elements";
   return success();
 }
 
@@ -90,12 +90,12 @@ Exchange CollectiveOp::getExchange() {
 
 LogicalResult CollectiveOp::verify() {
   if (!getGroup().getStages().empty())
-    return emitOpError() << "is over " << getGroup() << "; a group within a function has only ranks of its stage";
+    return emitOpError() << "uses group " << getGroup() << "; a group within a function must have only ranks of its stage";
   int64_t src = getExchange().sourceElements(), dst = getExchange().resultElements();
   auto count = [](Value value) { return cast<MemRefType>(value.getType()).getNumElements(); };
   if (count(getSrc()) != src || count(getDst()) != dst)
-    return emitOpError() << "of " << getGroup().size() << " ranks takes " << src << " elements to " << dst << ", not "
-                         << count(getSrc()) << " to " << count(getDst());
+    return emitOpError() << "over " << getGroup().size() << " ranks requires " << src << " source and " << dst
+                         << " result elements, has " << count(getSrc()) << " and " << count(getDst());
   return success();
 }
 
@@ -112,14 +112,14 @@ static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers)
       return state.emitOpError() << "occurs twice in the program";
     PlaceAttr place = state.getPlace();
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
-      return state.emitOpError() << "names buffer " << place.getBuffer() << " of " << buffers.size();
+      return state.emitOpError() << "refers to buffer " << place.getBuffer() << " of a program with " << buffers.size();
     BufferOp buffer = buffers[place.getBuffer()];
     if (!buffer.getPersistent())
       return state.emitOpError() << "is in buffer '" << buffer.getName() << "', which is not persistent";
     if (place.getStride() != 0 || place.getOffset() < 0 || place.getOffset() + state.getBytes() > buffer.getSize())
       return state.emitOpError() << "takes bytes " << place.getOffset() << " to "
                                  << place.getOffset() + state.getBytes() << " of buffer '" << buffer.getName()
-                                 << "', which has " << buffer.getSize();
+                                 << "', which has " << buffer.getSize() << " bytes";
   }
   return success();
 }
@@ -137,7 +137,7 @@ static std::optional<Part> partOf(Operation &op) {
 
 LogicalResult ProgramOp::verify() {
   if ((int64_t)getMicroBatches() < 1)
-    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, at least 1 is needed";
+    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, must be at least 1";
   SmallVector<BufferOp> buffers;
   Part reached = Part::Buffers;
   for (Operation &op : getBody().front()) {
@@ -146,8 +146,8 @@ LogicalResult ProgramOp::verify() {
       return op.emitOpError() << "is in a program, but is not a buffer, a state or an action";
     auto buffer = dyn_cast<BufferOp>(op);
     if (buffer && (reached != Part::Buffers || buffer.getId() != (int64_t)buffers.size()))
-      return buffer.emitOpError() << "is number " << buffer.getId()
-                                  << "; buffers precede the actions and are numbered from 0, here by "
+      return buffer.emitOpError() << "has number " << buffer.getId()
+                                  << "; buffers must precede the actions and be numbered in order, here "
                                   << buffers.size();
     if (*part < reached)
       return op.emitOpError() << "follows an action; states must be between the buffers and the actions";
@@ -162,16 +162,16 @@ LogicalResult ProgramOp::verify() {
   for (auto [number, action] : llvm::enumerate(actions)) {
     int64_t early = action.getEarly(), late = action.getLate();
     if (early < 0 || early > int64_t(number) || late < 0 || late >= count - int64_t(number))
-      return action.emitOpError() << "is action " << number << " of " << count << ", and cannot have its bytes "
-                                  << early << " earlier and " << late << " later";
+      return action.emitOpError() << "is action " << number << " of " << count << "; a window of " << early
+                                  << " actions before and " << late << " after it is outside the program";
   }
   return success();
 }
 
 LogicalResult BufferOp::verify() {
   if (getSize() < 0 || getOffset() < 0 || getFirst() > getLast())
-    return emitOpError() << "of " << getSize() << " bytes at " << getOffset() << " is live from " << getFirst()
-                         << " to " << getLast();
+    return emitOpError() << "has invalid range: " << getSize() << " bytes at offset " << getOffset() << ", live from action "
+                         << getFirst() << " to " << getLast();
   return success();
 }
 
@@ -186,18 +186,18 @@ LogicalResult StateOp::verify() {
   };
   if (failed(require(getBucket().has_value(), !isNumber, "a bucket")) ||
       failed(require(getGroup().has_value(), kind == StateKind::index, "a group")) ||
-      failed(require(getSite().has_value(), kind == StateKind::site, "a number of a site")) ||
+      failed(require(getSite().has_value(), kind == StateKind::site, "a site number")) ||
       failed(require(getName().has_value(), isNamed, "a name")))
     return failure();
   bool mayBeSeveral = kind == StateKind::result && getElements() > 0; // counts of classes
   if (getElements() < 0 || (isNumber && ((getElements() != 1 && !mayBeSeveral) || getShard())))
     return emitOpError() << "has " << getElements() << (getShard() ? " elements of a shard" : " elements") << "; a "
-                         << stringifyStateKind(kind) << (isNumber ? " is one number" : " has at least 0");
+                         << stringifyStateKind(kind) << (isNumber ? " must be a single number" : " must have at least 0");
   Beginning begins = getBegins();
   bool isTable = kind == StateKind::members, isSite = kind == StateKind::site;
   if ((begins == Beginning::index && kind != StateKind::index) || (begins == Beginning::members) != isTable ||
       (begins == Beginning::site) != isSite || (begins == Beginning::parameters && !isOfBucket) ||
       (begins == Beginning::one && !isNumber))
-    return emitOpError() << "is " << stringifyStateKind(kind) << " and begins with " << stringifyBeginning(begins);
+    return emitOpError() << "is " << stringifyStateKind(kind) << " and cannot begin with " << stringifyBeginning(begins);
   return success();
 }

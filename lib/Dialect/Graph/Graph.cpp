@@ -50,10 +50,10 @@ static LogicalResult verifyEntry(Operation *op, Attribute value) {
   auto function = dyn_cast<func::FuncOp>(op);
   auto purpose = dyn_cast<PurposeAttr>(value);
   if (!function || !purpose)
-    return op->emitOpError() << kEntry << " is the purpose of a function";
+    return op->emitOpError() << kEntry << " must be a purpose and belong to a function";
   for (auto other : op->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
     if (other != function && other->getAttr(kEntry) == value)
-      return op->emitOpError() << "has the purpose of '" << other.getName() << "'";
+      return op->emitOpError() << "has the same purpose as '" << other.getName() << "'";
   if (purpose.getValue() != Purpose::evaluate)
     return success();
   WalkResult outcome = function.walk([](Operation *inner) {

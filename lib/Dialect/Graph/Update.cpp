@@ -107,13 +107,13 @@ LogicalResult OptimizerGroup::verify(function_ref<InFlightDiagnostic()> emitErro
     return emitError() << "a group must have the name of an optimizer as its " << kKind;
   for (HyperParameter which : kHyperParameters)
     if (Attribute number = group.get(getName(which)); number && !isa<FloatAttr>(number))
-      return emitError() << "'" << getName(which) << "' must be a float number";
+      return emitError() << "'" << getName(which) << "' must be a float";
   if (Attribute bound = group.get(kClipValue))
     if (auto number = dyn_cast<FloatAttr>(bound); !number || !(number.getValueAsDouble() > 0))
-      return emitError() << "'" << kClipValue << "' must be a float number above 0";
+      return emitError() << "'" << kClipValue << "' must be a float above 0";
   Attribute decay = group.get(kAverageDecay), start = group.get(kAverageStart);
   if (bool(decay) != bool(start) || (decay && (!isa<FloatAttr>(decay) || !isa<IntegerAttr>(start))))
-    return emitError() << "an average of the parameters has a float number '" << kAverageDecay << "' and an integer '"
+    return emitError() << "an average of the parameters requires a float '" << kAverageDecay << "' and an integer '"
                        << kAverageStart << "'";
   return success();
 }
@@ -204,7 +204,7 @@ void StepNumberOp::build(OpBuilder &builder, OperationState &state, runtime::Ste
 LogicalResult StepNumberOp::verify() {
   std::optional<runtime::StepNumber> number = runtime::findStepNumber(getNumber());
   if (!number || runtime::rowOf(*number).owner != runtime::NumberOf::Step) {
-    InFlightDiagnostic error = emitOpError() << "'" << getNumber() << "' is not a number that a step has once: ";
+    InFlightDiagnostic error = emitOpError() << "'" << getNumber() << "' is not a per-step number; choose one of ";
     llvm::ListSeparator comma;
     for (const runtime::StepNumberRow &row : runtime::kStepNumbers)
       if (row.owner == runtime::NumberOf::Step)
@@ -214,6 +214,6 @@ LogicalResult StepNumberOp::verify() {
   bool isFloat = runtime::rowOf(*number).type == runtime::NumberType::F32;
   RankedTensorType type = typeOf(getY());
   if (type.getRank() != 0 || type.getElementType().isF32() != isFloat)
-    return emitOpError() << "'" << getNumber() << "' is one " << (isFloat ? "f32" : "i64") << ", and not a " << type;
+    return emitOpError() << "'" << getNumber() << "' must be a single " << (isFloat ? "f32" : "i64") << ", not " << type;
   return success();
 }

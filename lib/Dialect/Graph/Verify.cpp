@@ -19,7 +19,7 @@ LogicalResult xlc::graph::expectShape(Operation *op, StringRef what, Value value
 static LogicalResult expectDimension(Operation *op, int64_t dimension, int64_t rank) {
   if (dimension >= 0 && dimension < rank)
     return success();
-  return op->emitOpError() << "dimension " << dimension << " is outside rank " << rank;
+  return op->emitOpError() << "dimension " << dimension << " is out of range for rank " << rank;
 }
 
 LogicalResult ScaleOp::verify() { return getDenominator() != 0 ? success() : emitOpError("denominator is zero"); }
@@ -38,7 +38,7 @@ LogicalResult ReshapeOp::verify() {
   if (typeOf(getX()).getNumElements() == typeOf(getY()).getNumElements() &&
       typeOf(getX()).getElementType() == typeOf(getY()).getElementType())
     return success();
-  return emitOpError() << "cannot turn " << getX().getType() << " into " << getY().getType();
+  return emitOpError() << "cannot reshape " << getX().getType() << " to " << getY().getType();
 }
 
 LogicalResult TransposeOp::verify() {
@@ -59,7 +59,7 @@ LogicalResult SliceOp::verify() {
   for (auto [size, count, offset, stride] : llvm::zip(from, to, getOffsets(), getStrides())) {
     int64_t last = offset + (count - 1) * stride;
     if (stride == 0 || (count > 0 && (offset < 0 || offset >= size || last < 0 || last >= size)))
-      return emitOpError() << "takes elements " << offset << " to " << last << " of a dimension of size " << size;
+      return emitOpError() << "selects elements " << offset << " to " << last << " of a dimension of size " << size;
   }
   return success();
 }
@@ -104,7 +104,7 @@ LogicalResult ReduceOp::verify() {
   int64_t last = -1;
   for (int64_t dimension : getDimensions()) {
     if (dimension <= last || dimension >= typeOf(getX()).getRank())
-      return emitOpError() << "dimensions [" << getDimensions() << "] must ascend within rank "
+      return emitOpError() << "dimensions [" << getDimensions() << "] must be in ascending order and less than "
                            << typeOf(getX()).getRank();
     last = dimension;
   }
@@ -128,13 +128,13 @@ LogicalResult CastOp::verify() {
   Type from = typeOf(getX()).getElementType(), to = typeOf(getY()).getElementType();
   if (from != to && ((isNarrow(from) && !to.isF32()) || (isNarrow(to) && !from.isF32())))
     return emitOpError() << "converts " << from << " to " << to
-                         << "; types of sixteen bits are converted only from and to f32";
+                         << "; sixteen-bit types can only be converted from and to f32";
   return success();
 }
 
 LogicalResult StochasticCastOp::verify() {
   if (getDraw() >= runtime::kDraws)
-    return emitOpError() << "takes draw " << getDraw() << "; a random number has draws 0 to " << runtime::kDraws - 1;
+    return emitOpError() << "has draw " << getDraw() << ", must be 0 to " << runtime::kDraws - 1;
   return success();
 }
 
@@ -160,8 +160,8 @@ static LogicalResult expectElements(Operation *op, Value many, Value few, Value 
   if (failed(expectDimension(op, dimension, rank)))
     return failure();
   if (lacking < 0 || dimension < lacking)
-    return op->emitOpError() << "indices of rank " << typeOf(indices).getRank() << " do not reach dimension "
-                             << dimension << " of rank " << rank;
+    return op->emitOpError() << "indices of rank " << typeOf(indices).getRank() << " do not cover dimension "
+                             << dimension << " of a tensor of rank " << rank;
   SmallVector<int64_t> shape(shapeOf(many));
   shape[dimension] = shapeOf(indices)[dimension - lacking];
   if (failed(expectShape(op, "indices", indices, ArrayRef<int64_t>(shape).drop_front(lacking))))
@@ -222,8 +222,8 @@ LogicalResult ContractOp::verify() {
       return emitOpError() << "factor '" << Twine(name) << "' occurs in only one place of '" << getSpec() << "'";
   Type factor = typeOf(getA()).getElementType(), sum = typeOf(getY()).getElementType();
   if (sum != factor && !(isNarrow(factor) && sum.isF32()))
-    return emitOpError() << "sums products of " << factor << " to " << sum
-                         << "; its result must have their type, or f32 for a narrow one";
+    return emitOpError() << "sums products of " << factor << " in " << sum
+                         << "; the result must have the type of the operands, or f32 if this type is narrow";
   return success();
 }
 
@@ -257,7 +257,7 @@ const xlc::Optimizer &OptimizerStepOp::getRule() { return *findOptimizer(getKind
 
 LogicalResult OptimizerStepOp::verify() {
   if (!findOptimizer(getKind()))
-    return emitOpError() << "has the unknown optimizer '" << getKind() << "'";
+    return emitOpError() << "has unknown optimizer '" << getKind() << "'";
   size_t states = OptimizerGroup((*this)->getAttrDictionary()).getStateNames().size();
   if (getStates().size() != states || getNewStates().size() != states)
     return emitOpError() << "needs " << states << " states, has " << getStates().size();

@@ -31,7 +31,7 @@ template <typename OpT> static LogicalResult verifyDropping(OpT op) {
     return success();
   double ratio = op.getRatio()->convertToDouble();
   if (!(ratio > 0 && ratio < 1))
-    return op.emitOpError() << "drops with probability " << ratio << ", must be above 0 and below 1";
+    return op.emitOpError() << "has dropout probability " << ratio << ", must be above 0 and below 1";
   ArrayRef<int64_t> q = shapeOf(op.getQ());
   return expectShape(op, "draws", op.getDraws(), {q[0], q[2], xlc::runtime::kHeadDraws});
 }
@@ -43,7 +43,7 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("q, k and v must have rank 4");
   ArrayRef<int64_t> q = shapeOf(getQ()), k = shapeOf(getK()), v = shapeOf(getV());
   if (q[0] != k[0] || q[3] != k[3] || k[0] != v[0] || k[1] != v[1] || k[2] != v[2] || k[2] == 0 || q[2] % k[2])
-    return emitOpError() << "q [" << q << "], k [" << k << "] and v [" << v << "] do not fit together";
+    return emitOpError() << "q [" << q << "], k [" << k << "] and v [" << v << "] have incompatible shapes";
   if ((int64_t)getWindow().value_or(1) < 1)
     return emitOpError() << "window is " << (int64_t)*getWindow() << ", must be at least 1";
   if (!(getScale().convertToDouble() > 0))

@@ -16,7 +16,7 @@ LogicalResult verifyWindows(Operation *op, Value x, Value y, ArrayRef<int64_t> w
                             ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads) {
   size_t rank = shapeOf(x).size();
   if (rank < 3 || rank > 5 || shapeOf(y).size() != rank)
-    return op->emitOpError() << "needs tensors of one rank with one to three spatial dimensions, has [" << shapeOf(x)
+    return op->emitOpError() << "needs tensors of equal rank with one to three spatial dimensions, has [" << shapeOf(x)
                              << "] and [" << shapeOf(y) << "]";
   for (ArrayRef<int64_t> list : {window, strides, dilations, pads})
     if (list.size() != rank - 2)
@@ -43,7 +43,7 @@ LogicalResult verifyConvolution(Operation *op, Value x, Value w, Value y, int64_
               weight[1] == in[1] / groups && in[0] == out[0] && weight[0] == out[1];
   return fits ? success()
               : op->emitOpError() << "x [" << in << "], w [" << weight << "] and y [" << out
-                                  << "] do not fit together with " << groups << " groups";
+                                  << "] have incompatible shapes with " << groups << " groups";
 }
 
 /// Every window meets an element of x.

@@ -54,13 +54,13 @@ int64_t BucketOp::getGradientBytes(int64_t elements) { return graph::getByteSize
 LogicalResult BucketOp::verify() {
   size_t count = getMembers().size();
   if (getOffsets().size() != count || getSizes().size() != count)
-    return emitOpError() << "has " << count << " members, " << getOffsets().size() << " offsets and "
+    return emitOpError() << "has " << count << " members, but " << getOffsets().size() << " offsets and "
                          << getSizes().size() << " sizes";
   int64_t end = 0;
   for (auto [member, offset, size] : llvm::zip(getMembers(), getOffsets(), getSizes())) {
     if (offset < end || offset + size > (int64_t)getElements())
-      return emitOpError() << "member " << member << " takes elements " << offset << " to " << offset + size
-                           << ", free are " << end << " to " << getElements();
+      return emitOpError() << "member " << member << " occupies elements " << offset << " to " << offset + size
+                           << ", but only " << end << " to " << getElements() << " are free";
     if (getStochastic() && offset % kMemberAlignment != 0)
       return emitOpError() << "is rounded stochastically, and member " << member << " begins at element " << offset
                            << ", which is not a multiple of " << kMemberAlignment;
@@ -83,13 +83,13 @@ RankedTensorType TimelineOp::findSum(StringRef name) {
 
 LogicalResult TimelineOp::verify() {
   if ((int64_t)getMicroBatches() < 1)
-    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, at least 1 is needed";
+    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, must be at least 1";
   size_t sums = getSums() ? getSums()->size() : 0, types = getSumTypes() ? getSumTypes()->size() : 0;
   auto isTensor = [](Attribute type) { return isa<RankedTensorType>(cast<TypeAttr>(type).getValue()); };
   if (sums != types || (types > 0 && !llvm::all_of(*getSumTypes(), isTensor)) || isTraining() != (sums == 0))
     return emitOpError()
-           << "has " << sums << " sums of " << types
-           << " types; a timeline that evaluates must have sums, each a tensor, and one that trains must have none";
+           << "has " << sums << " sums and " << types
+           << " sum types; an evaluation timeline must have sums, each a tensor, and a training timeline none";
   for (Operation &op : getBody().front())
     if (!op.hasTrait<OpTrait::HasParent<TimelineOp>::Impl>())
       return op.emitOpError() << "is in a timeline, but not an action";
@@ -101,7 +101,7 @@ static LogicalResult verifyMicroBatch(MicroBatchAction action) {
   int64_t all = action->getParentOfType<TimelineOp>().getMicroBatches(), own = action.getMicroBatch();
   if (own >= 0 && own < all)
     return success();
-  return action->emitOpError() << "is of micro-batch " << own << ", the timeline has 0 to " << all - 1;
+  return action->emitOpError() << "has micro-batch " << own << ", but the timeline has 0 to " << all - 1;
 }
 
 LogicalResult LoadOp::verify() {
@@ -114,7 +114,7 @@ LogicalResult StoreOp::verify() {
   if (getOutputs().size() != getValues().size() || getOutputs().empty())
     return emitOpError() << "stores " << getValues().size() << " values as " << getOutputs().size() << " outputs";
   if (getOperation()->getParentOfType<TimelineOp>().isTraining())
-    return emitOpError("stores outputs of the model in a step that trains");
+    return emitOpError("stores outputs of the model in a training step");
   return verifyMicroBatch(*this);
 }
 
@@ -123,15 +123,15 @@ LogicalResult RunOp::verify() {
     return emitOpError() << "stores " << getStores().size() << " results, and accumulate has " << getAccumulate().size()
                          << " entries";
   if (getRole() == graph::Role::U)
-    return emitOpError() << "has role U; a unit runs as F, B, I or W";
+    return emitOpError() << "has role U, must be F, B, I or W";
   return verifyMicroBatch(*this);
 }
 
 static LogicalResult verifyTransfer(Operation *op) {
   auto transfer = cast<TransferAction>(op);
   if ((int64_t)transfer.getMessage() < 0 || (int64_t)transfer.getPeer() < 0)
-    return op->emitOpError() << "is message " << (int64_t)transfer.getMessage() << " with stage "
-                             << (int64_t)transfer.getPeer() << "; both count from 0";
+    return op->emitOpError() << "has message " << (int64_t)transfer.getMessage() << " and peer stage "
+                             << (int64_t)transfer.getPeer() << "; both must be at least 0";
   return verifyMicroBatch(cast<MicroBatchAction>(op));
 }
 LogicalResult SendOp::verify() { return verifyTransfer(*this); }
@@ -155,7 +155,7 @@ LogicalResult ScalarsOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult NormOp::verify() {
   if ((int64_t)getCopies() < 1)
-    return emitOpError() << "is counted on " << (int64_t)getCopies() << " ranks, at least 1 is needed";
+    return emitOpError() << "is counted on " << (int64_t)getCopies() << " ranks, must be at least 1";
   return success();
 }
 
@@ -163,12 +163,12 @@ LogicalResult CollectiveOp::verify() {
   bool isSum = getKind() == CollectiveKind::all_reduce, isScatter = getKind() == CollectiveKind::reduce_scatter;
   if (!isSum && !isScatter && getKind() != CollectiveKind::all_gather)
     return emitOpError() << "is an " << stringifyCollectiveKind(getKind())
-                         << "; buckets are gathered (all_gather) and summed (reduce_scatter, all_reduce)";
+                         << "; a bucket requires all_gather, reduce_scatter or all_reduce";
   if (isSum != bool(getGroupAttr()) || isSum != bool(getExtentAttr()))
-    return emitOpError() << "of kind " << stringifyCollectiveKind(getKind()) << (isSum ? " needs" : " has no")
+    return emitOpError() << "of kind " << stringifyCollectiveKind(getKind()) << (isSum ? " must have" : " must not have")
                          << " extent and group";
   if (getAccumulate() && !isScatter)
-    return emitOpError() << "adds the result of an " << stringifyCollectiveKind(getKind())
+    return emitOpError() << "accumulates the result of an " << stringifyCollectiveKind(getKind())
                          << "; only a reduce_scatter may accumulate";
   return success();
 }
@@ -180,7 +180,7 @@ static LogicalResult verifyScalars(Operation *op, ArrayAttr scalars) {
     known = llvm::map_to_vector(timeline.listSums(), [](StringAttr name) { return name.getValue(); });
   for (auto name : scalars.getAsRange<StringAttr>())
     if (!llvm::is_contained(known, name.getValue()))
-      return op->emitOpError() << "names scalar '" << name.getValue() << "'; there are " << llvm::join(known, ", ");
+      return op->emitOpError() << "refers to scalar '" << name.getValue() << "', which is not one of " << llvm::join(known, ", ");
   return success();
 }
 LogicalResult ZeroScalarsOp::verify() { return verifyScalars(*this, getScalars()); }
