@@ -35,17 +35,16 @@ void complainOfUnreached(func::FuncOp function, BlockArgument parameter, StringR
   InFlightDiagnostic message = function.emitError();
   message << "the loss does not depend on parameter '" << name << "'";
   if (Operation *barrier = findBarrier(parameter))
-    message
-        << " except through " << barrier->getName().stripDialect() << " at '" << getSourceName(barrier)
-        << "', which has no gradient. If the model passes one on there (w + (sign(w) - w).detach()), the exporter lost "
-           "it: export with optimize=False or with xlc_export";
+    message << " except through " << barrier->getName().stripDialect() << " at '" << getSourceName(barrier)
+            << "', which has no gradient. If the model defines one there (w + (sign(w) - w).detach()), the exporter "
+               "removed it: export with optimize=False or with xlc_export";
   message << "; exclude it with trainable: [\"*\", \"!" << name << "\"]";
 }
 
 struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<VerifyDifferentiatedPass> {
   void runOnOperation() override {
     if (!Entry::find(getOperation(), Purpose::train)) {
-      blame(Fault::Compiler, getOperation().emitError()) << "gate of Differentiate: no entry that trains";
+      blame(Fault::Compiler, getOperation().emitError()) << "gate of Differentiate: there is no training entry";
       return signalPassFailure();
     }
     bool isFine = true;
@@ -62,8 +61,7 @@ private:
     bool isFine = true;
     func::FuncOp function = entry.getFunction();
     if (!entry.isTraining() && !entry.getGradients().empty()) {
-      blame(Fault::Compiler, function.emitError())
-          << "gate of Differentiate: an entry that does not train has gradients";
+      blame(Fault::Compiler, function.emitError()) << "gate of Differentiate: an evaluation entry has gradients";
       return false;
     }
     llvm::StringSet<> differentiated;

@@ -36,7 +36,7 @@ class Outlet {
 public:
   Outlet() {
     if (pipe2(ends, O_CLOEXEC) != 0)
-      throw std::system_error(errno, std::generic_category(), "no pipe for the linker");
+      throw std::system_error(errno, std::generic_category(), "cannot create a pipe for the linker");
     reader = std::thread([this] {
       std::vector<char> block(1 << 16);
       for (ssize_t count; (count = ::read(ends[0], block.data(), block.size())) > 0 || (count < 0 && errno == EINTR);)
@@ -74,7 +74,7 @@ public:
     out << bytes;
     out.flush();
     if (out.has_error())
-      throw std::system_error(out.error(), "no memory for the linker's object");
+      throw std::system_error(out.error(), "cannot allocate the linker's object file");
   }
   ~MemoryFile() { close(file); }
   MemoryFile(const MemoryFile &) = delete;

@@ -33,7 +33,7 @@ FailureOr<std::string> xlc::writeSafetensors(runtime::OutputFile &file, ArrayRef
     if (failed(tensor.write(os)))
       return failure();
     if (os.tell() - begin != bytes)
-      return emitError(loc) << "'" << tensor.name << "' has " << bytes << " bytes, " << os.tell() - begin
+      return emitError(loc) << "'" << tensor.name << "' has " << bytes << " bytes, but " << os.tell() - begin
                             << " were written";
   }
   writer.finish();

@@ -118,7 +118,7 @@ private:
     for (const Result &result : results)
       bySize[result.shape.front()].push_back(&result);
     if (bySize.size() > 1 && !mapping.sharesTotals())
-      return kernel.emitError("columns of several lengths are one kernel on GPUs alone");
+      return kernel.emitError("a kernel with columns of several lengths requires a GPU");
     auto sizes = llvm::map_to_vector(bySize, [](const auto &each) { return each.first; });
     mapping.forColumns(e, sizes, longestReduction(), [&](int64_t size, const Index &position, const Lanes &lanes) {
       storePositions(position, lanes, bySize[size]);
@@ -137,7 +137,7 @@ private:
       else if (product(result.shape) == rows)
         sorted.perRow.push_back(&result);
       else
-        return kernel.emitError() << "result of shape [" << result.shape << "] fits neither the " << rows
+        return kernel.emitError() << "result of shape [" << result.shape << "] matches neither the " << rows
                                   << " rows of the kernel nor their " << size << " elements";
     return sorted;
   }
@@ -190,7 +190,7 @@ private:
   LogicalResult emitChunks(int64_t rows, int64_t size, const RowResults &which) {
     int64_t chunks = which.perColumn.front()->shape.front(), perChunk = rows / chunks;
     if (llvm::any_of(which.perColumn, [&](const Result *sum) { return sum->shape.front() != chunks; }))
-      return kernel.emitError("the chunks of its column sums differ");
+      return kernel.emitError("its column sums must have equal chunks");
     if (!mapping.keepsRow(size))
       return kernel.emitError() << "column sums over rows of " << size << " elements exceed the row buffer";
     mapping.forRows(e, chunks, size, [&](const Index &chunk) {

@@ -60,7 +60,7 @@ LogicalResult emitKernels(ModuleOp module, MakeMapping makeMapping, Specialise s
   WalkResult walk = module.walk([&](exec::CallOp call) {
     auto kernel = symbols.lookup<func::FuncOp>(call.getKernel());
     if (!kernel || !exec::findKernelKind(kernel)) {
-      call.emitError() << "no kernel '" << call.getKernel() << "'";
+      call.emitError() << "kernel '" << call.getKernel() << "' does not exist";
       return WalkResult::interrupt();
     }
     if (exec::findKernelKind(kernel) == exec::KernelKind::library)

@@ -121,7 +121,7 @@ struct AssignWindowsPass : xlc::impl::AssignWindowsPassBase<AssignWindowsPass> {
   void runOnOperation() override {
     const Device *named = findDevice(device);
     if (!given && !named) {
-      getOperation().emitError() << "no device is called '" << device << "'";
+      getOperation().emitError() << "unknown device '" << device << "'";
       return signalPassFailure();
     }
     Clock clock(getOperation(), given ? *given : *named, threads);

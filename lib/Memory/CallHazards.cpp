@@ -202,7 +202,7 @@ LogicalResult verifyCall(exec::RunOp run, exec::CallOp call, const SymbolTable &
   if (Value workspace = call.getWorkspace())
     for (const Elements &used : llvm::concat<Elements>(ins, outs))
       if (used.meets(Elements::of(workspace, slots)))
-        return complain("has its workspace on an operand or a result");
+        return complain("has a workspace that overlaps an operand or a result");
   return success();
 }
 
@@ -218,7 +218,7 @@ LogicalResult xlc::verifySlots(func::FuncOp function) {
       std::optional<int32_t> &known = modes[slotOf(out)];
       if (known.value_or(mode) != mode)
         return call.emitOpError() << "writes slot " << slotOf(out) << " with accumulate " << mode
-                                  << ", another call with " << *known << ": all writers of a sum must add to it";
+                                  << ", but another call has " << *known << ": all writers of a sum must add to it";
       known = mode;
     }
   return success();
@@ -255,8 +255,8 @@ LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, const S
     for (unsigned slot : read)
       if (bufferOf(sum) == bufferOf(slot) && slots[sum].meets(slots[slot]))
         return run.emitOpError() << "'" << run.getLabel() << "' reads slot " << slot
-                                 << ", which is the sum that it adds "
-                                 << "to in slot " << sum << ": it would read other contributions";
+                                 << ", which overlaps the sum that it adds to in slot " << sum
+                                 << ": it would read other contributions";
   }
   return success();
 }

@@ -8,7 +8,7 @@ using namespace xlc;
 /// Buffers of `other` against those that `one` keeps.
 static LogicalResult verifyPair(exec::ProgramOp one, exec::ProgramOp other) {
   if (one.getArena() != other.getArena())
-    return other.emitOpError() << "has an arena of " << other.getArena() << " bytes, @" << one.getSymName()
+    return other.emitOpError() << "has an arena of " << other.getArena() << " bytes, but @" << one.getSymName()
                                << " of the same stage has " << one.getArena();
   std::map<int64_t, exec::BufferOp> kept; // by begin; those of one program are disjoint
   for (auto buffer : one.getBody().front().getOps<exec::BufferOp>())

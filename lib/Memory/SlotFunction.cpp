@@ -74,7 +74,7 @@ private:
     auto check = [&](Location loc, TypeRange types) -> LogicalResult {
       for (Type type : types)
         if (Type element = getElementTypeOrSelf(type); !target.hasElementType(element))
-          return emitError(loc) << "target '" << target.name() << "' has no elements of type " << element;
+          return emitError(loc) << "target '" << target.name() << "' does not support elements of type " << element;
       return success();
     };
     if (failed(check(old.getLoc(), old.getArgumentTypes())))
@@ -366,7 +366,7 @@ private:
         memoryOfLibraryOp(op, llvm::map_to_vector(ins, typeOf), llvm::map_to_vector(outs, typeOf));
     LibraryCall asked{op, memory, findEpilogue(op)};
     if (!target.fits(asked))
-      return call.emitError() << "no library call takes these layouts";
+      return call.emitError() << "no library call supports these layouts";
     return target.workspace(asked, threads);
   }
 

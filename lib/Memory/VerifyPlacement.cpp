@@ -80,8 +80,8 @@ public:
     for (size_t i = 0; i < buffers.size(); ++i) {
       auto [op, range] = buffers[i];
       if (range.begin < 0 || range.end > (int64_t)program.getArena())
-        return op.emitOpError() << "'" << op.getName() << "' ends at byte " << range.end << " of an arena of "
-                                << program.getArena();
+        return op.emitOpError() << "'" << op.getName() << "' occupies bytes " << range.begin << " to " << range.end
+                                << " of an arena of " << program.getArena() << " bytes";
       if (op.getPersistent()) {
         if (int64_t other = ownerOf(allOf(i)); other >= 0)
           return overlap(op, i, other);
@@ -119,12 +119,12 @@ private:
   /// `bytes` from a place on. Fails where they leave the buffer on some rank.
   FailureOr<Part> partAt(Operation *action, exec::PlaceAttr place, int64_t bytes) {
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
-      return action->emitOpError() << "refers to buffer " << place.getBuffer() << " of a program with " << buffers.size();
+      return action->emitOpError() << "uses buffer " << place.getBuffer() << " of a program with " << buffers.size();
     Part all = allOf(place.getBuffer());
     exec::BufferOp buffer = buffers[all.buffer].op;
     if (moment < buffer.getFirst() || moment > buffer.getLast())
-      return action->emitOpError() << "uses buffer '" << nameOf(all.buffer) << "' as action " << moment
-                                   << ", which is live from " << buffer.getFirst() << " to " << buffer.getLast();
+      return action->emitOpError() << "is action " << moment << ", but uses buffer '" << nameOf(all.buffer)
+                                   << "', which is live from " << buffer.getFirst() << " to " << buffer.getLast();
     int64_t spread = (program.getMesh().getShards() - 1) * place.getStride();
     int64_t begin = place.getOffset() + std::min<int64_t>(spread, 0);
     int64_t end = place.getOffset() + std::max<int64_t>(spread, 0) + bytes, size = all.range.end - all.range.begin;
@@ -207,8 +207,8 @@ private:
     auto it = contributions.find(part.buffer);
     if (adds || it == contributions.end() || !it->second.meets(part.range))
       return success();
-    return action->emitOpError() << "overwrites a part of '" << nameOf(part.buffer)
-                                 << "' that nothing has read since it was written, instead of adding to it";
+    return action->emitOpError() << "overwrites an unread part of '" << nameOf(part.buffer)
+                                 << "' instead of adding to it";
   }
 
   void noteContribution(Part part) {

@@ -47,10 +47,11 @@ private:
     int64_t before = -1;
     for (int64_t other : action.getAfter()) {
       if (other < 0 || other >= number)
-        return action.emitOpError() << "is action " << number << ", and comes after action " << other
+        return action.emitOpError() << "is action " << number << ", but waits for action " << other
                                     << ", which is not earlier";
       if (other <= before)
-        return action.emitOpError() << "comes after actions " << before << " and " << other << ", which do not ascend";
+        return action.emitOpError() << "comes after actions " << before << " and " << other
+                                    << "; these numbers must ascend";
       before = other;
     }
     return success();

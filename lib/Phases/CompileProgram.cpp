@@ -69,9 +69,9 @@ LogicalResult checkInitialValues(const Compilation &compilation) {
     message.notes.push_back({.severity = Severity::Note,
                              .where = compilation.modelPath,
                              .text = "the values of '" + source->name + "' are external data, but '" + source->file +
-                                     "' does not exist; such files belong to the model"});
+                                     "' does not exist; put it next to the model"});
   message.notes.push_back(
-      {.severity = Severity::Note, .where = compilation.specPath, .text = "init: {from: random} draws them"});
+      {.severity = Severity::Note, .where = compilation.specPath, .text = "init: {from: random} initializes them"});
   compilation.diagnostics.report(message);
   return failure();
 }
@@ -81,9 +81,9 @@ LogicalResult checkConstants(const Compilation &compilation) {
   if (compilation.absentConstants.empty())
     return success();
   const AbsentConstant &first = compilation.absentConstants.front();
-  compilation.diagnostics.error(compilation.modelPath, "constant '" + first.name +
-                                                           "' has no values: its external file '" + first.file +
-                                                           "' does not exist; plan does not need it, compile does");
+  compilation.diagnostics.error(compilation.modelPath,
+                                "constant '" + first.name + "' has no values: its external file '" + first.file +
+                                    "' does not exist; xlc plan does not need it, xlc compile does");
   return failure();
 }
 
@@ -94,8 +94,9 @@ LogicalResult checkRanks(const Compilation &compilation) {
   StringRef largest = spec.dp >= std::max(spec.pp, spec.tp) ? "dp" : spec.pp >= spec.tp ? "pp" : "tp";
   compilation.diagnostics.error(
       findPlace(spec, largest).value_or(spec.path),
-      llvm::formatv("pp * dp * tp = {0} * {1} * {2} = {3} ranks, a program can run at most {4}; xlc plan accepts more",
-                    spec.pp, spec.dp, spec.tp, spec.ranks(), runtime::kMostRanks));
+      llvm::formatv(
+          "pp * dp * tp = {0} * {1} * {2} = {3} ranks, but a program can run at most {4}; xlc plan accepts more",
+          spec.pp, spec.dp, spec.tp, spec.ranks(), runtime::kMostRanks));
   return failure();
 }
 

@@ -17,7 +17,7 @@ LogicalResult dump(Compilation &compilation, StringRef directory, unsigned numbe
   if (directory.empty() || !compilation.module)
     return success();
   if (std::error_code code = llvm::sys::fs::create_directories(directory)) {
-    compilation.diagnostics.error(directory, "cannot be made: " + code.message());
+    compilation.diagnostics.error(directory, "cannot be created: " + code.message());
     return failure();
   }
   std::string text;

@@ -54,10 +54,10 @@ private:
   void verify(Operation *op) {
     for (Value result : op->getResults())
       if (isNarrow(result) && elementOf(result) != narrow)
-        complain(op) << "makes " << elementOf(result) << " where the narrow type is " << narrow;
+        complain(op) << "produces " << elementOf(result) << ", but the narrow type is " << narrow;
     bool isProduct = getPrecisionClass(op) == PrecisionClass::Product;
     if (isProduct && elementOf(op->getOperand(0)) != narrow) // its other operands have the same type
-      complain(op) << "multiplies " << elementOf(op->getOperand(0)) << "; operands of products are " << narrow;
+      complain(op) << "multiplies " << elementOf(op->getOperand(0)) << "; operands of products must be " << narrow;
     if (isa<CastOp>(op) && isNarrow(op->getResult(0)) && isStatistic(op->getOperand(0)))
       complain(op) << "rounds a statistic, which backward needs unrounded";
   }
@@ -147,9 +147,9 @@ private:
       StringRef owner = parameter ? name : getOwnerOf(name);
       auto bits = cast.getBits().getDefiningOp<RandomBitsOp>();
       if (!bits || findSubsequence(bits) != int64_t(runtime::hashName(owner)))
-        complain(cast) << "'" << name << "' is rounded by random bits that are not those of '" << owner << "'";
+        complain(cast) << "'" << name << "' is rounded by random bits that do not belong to '" << owner << "'";
       else if (!drawn.insert({owner, int64_t(cast.getDraw())}).second)
-        complain(cast) << "'" << name << "' is rounded by the same draw as another value";
+        complain(cast) << "'" << name << "' is rounded by the same random bits as another value";
     }
   }
 
@@ -166,7 +166,7 @@ private:
               return operand.hasOneUse() && operand.getDefiningOp() && operand.getDefiningOp()->hasAttr(kSeed);
             });
         if (!multiplies)
-          complain(user) << "uses the loss scale; it may multiply only backward's first gradient";
+          complain(user) << "uses the loss scale, which may only multiply backward's first gradient";
         ++scaled;
       }
     });

@@ -40,7 +40,7 @@ LogicalResult verifyEnds(Ends ends) {
                                       << ", but stage " << from << " sends it to stage " << ends.send.getPeer();
   if (ends.send.getMicroBatch() != ends.receive.getMicroBatch())
     return ends.receive.emitOpError() << "expects micro-batch " << ends.receive.getMicroBatch() << " in message "
-                                      << message << ", which is of micro-batch " << ends.send.getMicroBatch();
+                                      << message << ", which belongs to micro-batch " << ends.send.getMicroBatch();
   if (ends.send.getValue().getType() != ends.receive.getValue().getType())
     return ends.receive.emitOpError() << "expects " << ends.receive.getValue().getType() << " in message " << message
                                       << ", which is " << ends.send.getValue().getType();

@@ -108,7 +108,7 @@ private:
   LogicalResult checkComplete() {
     for (StringAttr name : timeline.listSums()) {
       if (scalarStores.lookup(name) == 0)
-        return timeline.emitOpError() << "never makes its sum " << name;
+        return timeline.emitOpError() << "never computes its sum " << name;
       if (mesh().getDp() * mesh().getPp() > 1 && !reducedScalars.contains(name))
         return timeline.emitOpError() << "ends before its sum " << name << " is summed over all ranks";
     }
@@ -129,7 +129,7 @@ private:
     for (Attribute param : run.getParams()) {
       auto it = owner.find(param);
       if (it == owner.end())
-        return run.emitOpError() << "reads parameter " << param << ", which is in no bucket";
+        return run.emitOpError() << "reads parameter " << param << ", which does not belong to a bucket";
       if (!buckets.find(it->second)->second.areParamsWhole)
         return run.emitOpError() << "reads parameter " << param << " of bucket '" << it->second.getValue()
                                  << "', which is not gathered here";
@@ -143,18 +143,18 @@ private:
   LogicalResult store(RunOp run, Attribute name, bool accumulates) {
     if (auto it = owner.find(name);
         it != owner.end() && (int64_t)buckets.find(it->second)->second.op.getGroup() == kBufferGroup)
-      return accumulates ? run.emitOpError() << "adds to buffer " << name << ", which is replaced" : success();
+      return accumulates ? run.emitOpError() << "adds to running average " << name << ", which must be overwritten"
+                         : success();
     int64_t &count = owner.contains(name) ? buckets.find(owner[name])->second.contributions[name] : scalarStores[name];
     if (accumulates != (count > 0))
       return run.emitOpError() << (accumulates ? "adds to " : "overwrites ") << name
-                               << (accumulates ? ", to which nothing was written"
-                                               : ", which holds an earlier contribution");
+                               << (accumulates ? ", which was not written" : ", which holds an earlier contribution");
     ++count;
     if (!owner.contains(name))
       return success();
     BucketState &state = buckets.find(owner[name])->second;
     if (state.isPartialReduced || state.isTiedReduced)
-      return run.emitOpError() << "adds to the gradient of " << name << ", which is summed over ranks already";
+      return run.emitOpError() << "adds to the gradient of " << name << ", which is already summed over ranks";
     state.isCounted = false;
     return success();
   }
@@ -208,7 +208,7 @@ private:
     bool isWhole = reduce.getExtent() == Extent::whole;
     if (group != (isWhole ? dist::GroupAttr::dataParallel(mesh()) : dist::GroupAttr::replicas(mesh())))
       return reduce.emitOpError() << "sums bucket '" << state.op.getSymName() << "' over " << group
-                                  << ", which is not a group that it is a partial sum over";
+                                  << ", but is not a partial sum over this group";
     if (isWhole) {
       if (failed(takeContributions(reduce, state)))
         return failure();
@@ -271,7 +271,7 @@ private:
       return norm.emitOpError("counts a bucket twice");
     if ((int64_t)norm.getCopies() != state.countCopies(mesh()))
       return norm.emitOpError() << "counts bucket '" << state.op.getSymName() << "' as held by " << norm.getCopies()
-                                << " ranks, it is held by " << state.countCopies(mesh());
+                                << " ranks, but it is held by " << state.countCopies(mesh());
     if (norm.getAccumulate() != hasNorm)
       return norm.emitOpError() << (hasNorm ? "overwrites the squares of other buckets"
                                             : "adds to squares that do not exist");
@@ -293,7 +293,7 @@ private:
         return reduce.emitOpError() << "sums " << name << " before it exists";
       int64_t holders = isSquares(name) ? mesh().getShards() * mesh().getTp() : mesh().getDp();
       if (reduce.getGroup().size() != holders * mesh().getPp())
-        return reduce.emitOpError() << "sums " << name << " over " << reduce.getGroup().size() << " ranks, "
+        return reduce.emitOpError() << "sums " << name << " over " << reduce.getGroup().size() << " ranks, but "
                                     << holders * mesh().getPp() << " hold parts of it";
       if (!reducedScalars.insert(name).second)
         return reduce.emitOpError() << "sums " << name << " twice";
@@ -312,7 +312,7 @@ private:
     }
     for (auto &[name, state] : buckets)
       if (isTrained(state) && !state.isCounted)
-        return scalars.emitOpError() << "uses a norm without bucket '" << name.getValue() << "'";
+        return scalars.emitOpError() << "uses a norm that does not include bucket '" << name.getValue() << "'";
     hasScalars = true;
     return success();
   }
@@ -358,7 +358,7 @@ LogicalResult verifyStages(ArrayRef<TimelineOp> timelines) {
                     llvm::any_of(stages, [&](int64_t member) { return member >= mesh.getPp(); });
       }
       if (isOutside)
-        return op.emitOpError() << "of stage " << stage << " does not stay among the other stages of " << mesh;
+        return op.emitOpError() << "of stage " << stage << " must refer to other stages of " << mesh;
     }
   }
   return success();

@@ -199,7 +199,7 @@ LogicalResult Head::checkReaders() {
     for (Value result : op->getResults())
       for (Operation *user : result.getUsers())
         if (!pieces.contains(result) && !totals.contains(result) && !members.contains(user))
-          return refuse(user, "reads the logits too");
+          return refuse(user, "also reads the logits");
   return success();
 }
 

@@ -72,7 +72,7 @@ std::optional<Message> shard::findUnsharedHeads(ArrayRef<Instance> instances, co
       text = llvm::formatv("tp = {0} does not divide the {1} of attention", options.tp,
                            formatCount(headsOf(attention), "head"));
     else if (!sharesKeyHeads(attention, options.tp))
-      text = llvm::formatv("tp = {0} and the {1} of attention: neither divides the other", options.tp,
+      text = llvm::formatv("one of tp = {0} and the {1} of attention must divide the other", options.tp,
                            formatCount(keyHeadsOf(attention), "key-value head"));
     else
       continue;

@@ -132,7 +132,7 @@ template <typename OpT> LogicalResult RankStates::inferAttention(OpT op, States 
     expect(op.getDout(), 2, q.parts());
   }
   if (!isFine || q.parts() % k.parts() != 0)
-    return op.emitOpError("gate of Shard: has different heads of different operands");
+    return op.emitOpError("gate of Shard: has operands with different heads");
   for (auto [result, state] : llvm::zip(op->getResults(), results)) {
     bool isLse = !isBackward && result.getResultNumber() == 1, isKey = isBackward && result.getResultNumber() > 0;
     state.layout = Layout::split(isLse ? 1 : 2, 1, isKey ? k.parts() : q.parts());

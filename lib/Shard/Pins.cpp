@@ -55,12 +55,12 @@ private:
 
   void complainOutdone(const LayoutPin &pin, const LayoutPin &later, bool isOneOfSeveral) {
     std::string others = isOneOfSeveral ? "later patterns override all of its matches"
-                                        : llvm::formatv("the later '{0}', with the same matches, dimension {1}",
+                                        : llvm::formatv("the later '{0}', with the same matches, splits dimension {1}",
                                                         later.pattern, later.dimensions.front())
                                               .str();
     complain(
         pin,
-        llvm::formatv("layout splits dimension {0} of '{1}', and {2}", pin.dimensions.front(), pin.pattern, others),
+        llvm::formatv("layout splits dimension {0} of '{1}', but {2}", pin.dimensions.front(), pin.pattern, others),
         "the last match decides, and this pattern never does; remove it");
   }
 
@@ -69,10 +69,10 @@ private:
     int64_t dim = pin.dimensions.front();
     std::string text;
     if (dim < 0 || dim >= int64_t(shape.size()))
-      text =
-          llvm::formatv("layout splits dimension {0} of '{1}', which has {2}, counted from 0", dim, name, shape.size());
+      text = llvm::formatv("layout splits dimension {0} of '{1}', which has {2} dimensions, numbered from 0", dim, name,
+                           shape.size());
     else if (shape[dim] % options.tp != 0 && !isVocabulary(parameter, dim))
-      text = llvm::formatv("tp = {0} does not divide dimension {1} of '{2}', which is {3}", options.tp, dim, name,
+      text = llvm::formatv("tp = {0} does not divide dimension {1} of '{2}', which has size {3}", options.tp, dim, name,
                            shape[dim]);
     else
       return true;
@@ -91,8 +91,8 @@ private:
     std::string text;
     for (auto [dim, size] : llvm::enumerate(shape))
       if (size % options.tp == 0)
-        text += llvm::formatv("{0}dimension {1}, which is {2}", text.empty() ? "" : ", or ", dim, size);
-    return text.empty() ? "tp divides no dimension of it" : text + ", would work";
+        text += llvm::formatv("{0}dimension {1} of size {2}", text.empty() ? "" : " or ", dim, size);
+    return text.empty() ? "tp does not divide any of its dimensions" : text + " would work";
   }
 
   /// The nearest name; behind a leading star the nearest end of one.

@@ -78,7 +78,7 @@ uint64_t RankStates::uniformOf(Operation *op, unsigned result) {
 
 LogicalResult RankStates::inferMask(SelectOp select, States &results) {
   if (of(select.getCondition()).kind != State::Kind::Index || of(select.getB()).uniform != kAllDimensions)
-    return select.emitOpError("gate of Shard: a lookup in a rank's rows is not masked by whether the rank has them");
+    return select.emitOpError("gate of Shard: a lookup in a rank's rows is not masked for rows of other ranks");
   results[0].layout = Layout::partial();
   return success();
 }
@@ -160,5 +160,5 @@ std::optional<bool> RankStates::isLinear(Operation *op) {
 }
 
 LogicalResult RankStates::refusePartial(Operation *op) {
-  return op->emitOpError("gate of Shard: uses a partial sum as a whole one");
+  return op->emitOpError("gate of Shard: uses a partial sum as a complete one");
 }

@@ -108,11 +108,13 @@ std::string divisorsOf(Value value, int64_t limit) {
 Message cannotSplit(func::FuncOp function, ArrayRef<Instance> instances, const Matrix &matrix,
                     const ShardOptions &options) {
   std::string name = nameOf(function, matrix.parameter), divisors = divisorsOf(matrix.parameter, 64);
-  Message message = makeMessage(options, llvm::formatv("tp = {0} divides no dimension of '{1}', which is {2}",
+  Message message = makeMessage(options, llvm::formatv("tp = {0} does not divide any dimension of '{1}', which is {2}",
                                                        options.tp, name, sizesOf(matrix.parameter)));
   addNode(message, options, matrix.reader, "'" + name + "' is an input of node");
   std::optional<std::string> advice = adviseRanks(instances); // what heads would refuse is no advice
-  addNote(message, advice ? *advice : divisors.empty() ? "no number would divide it" : divisors + " would divide it");
+  addNote(message, advice             ? *advice
+                   : divisors.empty() ? "no tp above 1 divides one of its dimensions"
+                                      : divisors + " would divide it");
   return message;
 }
 
@@ -217,7 +219,7 @@ private:
     }
     const LayoutPin &row = *pinned.lookup(pin->parameter);
     Message message = makeMessage(options, text, row);
-    addNote(message, llvm::formatv("for '{0}' layout allows only dimension {1}", nameOf(function, pin->parameter),
+    addNote(message, llvm::formatv("layout allows only dimension {1} for '{0}'", nameOf(function, pin->parameter),
                                    row.dimensions.front()));
     diagnostics.report(message);
   }

@@ -39,7 +39,7 @@ std::optional<bool> splitsSequence(const SequenceFinding &finding, const ShardOp
     return true;
   std::string reason = "the model has no attention, whose queries define the sequence";
   if (finding.op)
-    reason = llvm::formatv("tp = {0} does not divide the sequence, which is {1}", options.tp, finding.indivisible);
+    reason = llvm::formatv("tp = {0} does not divide the sequence length {1}", options.tp, finding.indivisible);
   if (!options.sequenceParallel && !finding.op)
     return false; // nobody would expect it
   if (!options.sequenceParallel) {
@@ -91,7 +91,7 @@ bool shard::partition(ModuleOp module, const ShardOptions &options, Diagnostics 
     diagnostics.report(
         makeMessage(options,
                     llvm::formatv("tp = {0} has nothing to split: the model has no repeated units with weight "
-                                  "matrices; {0} ranks do the same work",
+                                  "matrices; all {0} ranks do the same work",
                                   options.tp),
                     Severity::Warning));
     return true;

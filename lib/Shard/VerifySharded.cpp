@@ -213,7 +213,7 @@ private:
     if (state.isPartial() != bool(place.partial) ||
         (place.partial && place.partial != dist::GroupAttr::tensorParallel(op->getContext(), tp / state.parts())))
       return op->emitError() << "gate of Shard: " << place.what << (state.isPartial() ? " is" : " is not")
-                             << " a partial sum, and " << (place.partial ? "is" : "is not") << " declared as one";
+                             << " a partial sum, but " << (place.partial ? "is" : "is not") << " declared as one";
     if (!isSameCut(shapeOf(value), state.layout, place.wanted.layout))
       return op->emitError() << "gate of Shard: " << place.what << " is not split as its parameter is";
     return success();

@@ -151,14 +151,14 @@ private:
   LogicalResult findEnds(ArrayRef<Unit> units, const PipelineSchedule &known, const PipelineShape &shape,
                          std::vector<size_t> &ends) {
     if ((int64_t)units.size() < shape.chunks())
-      return getOperation().emitError() << shape.chunks() << " stages need as many units, the model has "
-                                        << units.size();
+      return getOperation().emitError() << shape.chunks() << " stages need at least " << shape.chunks()
+                                        << " units, but the model has " << units.size();
     if (auto cuts = getOperation()->getAttrOfType<ArrayAttr>(kCuts)) {
       for (Attribute cut : cuts)
         ends.push_back(llvm::find_if(units, [&](const Unit &unit) { return unit.name == cut; }) - units.begin() + 1);
       ends.push_back(units.size());
       if ((int64_t)ends.size() != shape.chunks() || !llvm::is_sorted(ends, std::less_equal<>()))
-        return getOperation().emitError() << "cuts do not make " << shape.chunks() << " stages";
+        return getOperation().emitError() << "cuts do not define " << shape.chunks() << " stages";
       return success();
     }
     PipelineTimes times = simulate(known, shape, makeOrder(known, shape), SlotTimes());

@@ -37,8 +37,8 @@ public:
         return refuseUnknown(name);
       if (before && !before->isBeforeInBlock(op))
         return refuse("pipeline.cuts", before == op ? "'" + nameBefore + "' and '" + name + "' cut at the same place"
-                                                    : "'" + nameBefore + "' does not precede '" + name +
-                                                          "' in the model, as it does in pipeline.cuts");
+                                                    : "'" + nameBefore + "' precedes '" + name +
+                                                          "' in pipeline.cuts, but not in the model");
       if (!op->getNextNode() || isa<func::ReturnOp>(op->getNextNode()))
         return refuse("pipeline.cuts", "nothing comes after '" + Twine(name) + "', so the last stage would be empty");
       units.push_back(cutAfter(op));
@@ -115,8 +115,8 @@ static std::string adviseStages(const Spec &spec, int64_t units) {
   else if (spec.chunksPerRank() > 1 && units > 1)
     advice.push_back("schedule 1f1b with pp of at most " + std::to_string(units));
   if (advice.empty())
-    return "pipeline.cuts inside of units would work";
-  return llvm::join(advice, " or ") + " would work, or pipeline.cuts inside of units";
+    return "pipeline.cuts inside units would work";
+  return llvm::join(advice, " or ") + " would work, or pipeline.cuts inside units";
 }
 
 LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
@@ -131,15 +131,15 @@ LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, Diagnostics &dia
   if (shape.chunksPerRank > 1)
     stages += " with " + std::to_string(shape.chunksPerRank) + " chunks each";
   if (int64_t count = spec.pipeline.cuts.size(); count > 0 && count + 1 != shape.chunks())
-    return cuts.refuse("pipeline.cuts",
-                       "pipeline.cuts names " + Twine(count) + ", " + stages + " needs " + Twine(shape.chunks() - 1));
+    return cuts.refuse("pipeline.cuts", "pipeline.cuts has length " + Twine(count) + ", but " + stages + " needs " +
+                                            Twine(shape.chunks() - 1));
   if (failed(cuts.place()))
     return failure();
   llvm::MapVector<Attribute, int> units;
   for (Operation &op : function.front().without_terminator())
     ++units[getUnit(&op)];
   if ((int64_t)units.size() < shape.chunks())
-    return cuts.refuse("pp", stages + " needs " + Twine(shape.chunks()) + " units, the model has " +
+    return cuts.refuse("pp", stages + " needs " + Twine(shape.chunks()) + " units, but the model has " +
                                  Twine(units.size()) + "; " + adviseStages(spec, units.size()));
   return success();
 }

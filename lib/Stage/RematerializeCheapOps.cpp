@@ -26,7 +26,7 @@ bool isFusedGate(Operation *op) {
 struct RematerializeCheapOpsPass : xlc::impl::RematerializeCheapOpsPassBase<RematerializeCheapOpsPass> {
   void runOnOperation() override {
     if (getOperation()->hasAttr(kStages)) {
-      getOperation().emitError() << "stages are assigned already, by residuals that are not kept";
+      getOperation().emitError() << "stages are already assigned, by residuals that are no longer kept";
       return signalPassFailure();
     }
     auto isCopied = [](Operation *op, Operation *reader, bool isGiven) {

@@ -16,7 +16,7 @@ namespace {
 struct VerifyStagedPass : xlc::impl::VerifyStagedPassBase<VerifyStagedPass> {
   void runOnOperation() override {
     if (!Entry::find(getOperation(), Purpose::train)) {
-      getOperation().emitError("gate of Stage: no entry that trains");
+      getOperation().emitError("gate of Stage: there is no training entry");
       return signalPassFailure();
     }
     for (Entry entry : Entry::all(getOperation()))

@@ -47,7 +47,7 @@ std::optional<int64_t> parseBytes(StringRef text, std::string *reason) {
   StringRef unitName = text.drop_front(digits.size()).ltrim(' ');
   double number = 0;
   if (digits.empty() || digits.getAsDouble(number))
-    return refuse(reason, "a size is a number and a unit, for example 25MiB");
+    return refuse(reason, "a size must be a number and a unit, for example 25MiB");
   if (unitName.empty())
     return refuse(reason, "a size in bytes needs a unit, for example 25MiB");
   for (const Unit &unit : units) {
@@ -58,7 +58,7 @@ std::optional<int64_t> parseBytes(StringRef text, std::string *reason) {
       return refuse(reason, "it does not fit into 64 bits");
     return static_cast<int64_t>(bytes);
   }
-  return refuse(reason, "the unit is one of " + byteUnits());
+  return refuse(reason, "the unit must be one of " + byteUnits());
 }
 
 std::string formatBytes(Quantity bytes) {

@@ -70,6 +70,6 @@ Expected<std::unique_ptr<MemoryBuffer>> xlc::readInput(StringRef path, int64_t m
   if (!S_ISREG(status.st_mode))
     return refuse("it is not a regular file");
   if (status.st_size > most)
-    return refuse("it has " + formatBytes(status.st_size) + ", at most " + formatBytes(most) + " are read");
+    return refuse("it has " + formatBytes(status.st_size) + ", the limit is " + formatBytes(most));
   return readAll(*descriptor, path, size_t(status.st_size));
 }

@@ -41,8 +41,8 @@ private:
   template <class T>
   static std::vector<char> convert(const std::vector<T> &elements, const xlc::plan::InputT &input, uint64_t needed) {
     if (elements.size() != needed)
-      throw rt::Rejected("input '" + input.name + "' takes " + std::to_string(needed) + " elements, its rows have " +
-                         std::to_string(elements.size()));
+      throw rt::Rejected("input '" + input.name + "' takes " + std::to_string(needed) +
+                         " elements, but its rows have " + std::to_string(elements.size()));
     switch (input.element) {
     case xlc::plan::Element::F32:
       return cast<float>(elements);
@@ -74,7 +74,7 @@ public:
           if (done.wait_until(lock, end, [this] { return isOver; }) || stop.isRaised())
             return;
           hasRung = true;
-          stop.raise(rt::Exit::RankFailed, "the time is over");
+          stop.raise(rt::Exit::RankFailed, "the time limit is exceeded");
         }) {}
   ~Alarm() {
     {
@@ -98,7 +98,7 @@ template <class Visit> void forEachParameter(const rt::Plan &plan, char *arena, 
   for (const auto &parameter : plan.parameters) {
     rt::HeldState held = *rt::findRead(plan, 0, parameter->bucket);
     if (parameter->layout || held.row->element != xlc::plan::Element::F32)
-      throw rt::Rejected("parameter '" + parameter->name + "' is not held as whole floats");
+      throw rt::Rejected("parameter '" + parameter->name + "' is not stored unsharded in float32");
     visit(parameter->name,
           llvm::MutableArrayRef((float *)(arena + held.offsetOf(parameter->offset)), parameter->elements));
   }
@@ -106,7 +106,7 @@ template <class Visit> void forEachParameter(const rt::Plan &plan, char *arena, 
 
 StepOutcome run(const rt::Plan &plan, const LoadedProgram &loaded, const StepRequest &request) {
   if (rt::rankCount(plan) != 1 || plan.micro_batches != 1)
-    throw rt::Rejected("the program is not of one rank and one micro-batch");
+    throw rt::Rejected("the program must have one rank and one micro-batch");
   const rt::Target &target = rt::linkedTarget();
   rt::DeviceSetup setup{plan, loaded.codes, /*spins=*/0};
   rt::Commons commons;

@@ -149,7 +149,7 @@ private:
       for (int64_t step = 1; step <= options.steps; ++step)
         for (const auto &executor : executors) {
           if (isFailed()) // others may be in the step already
-            commons.stop().raise(rt::Exit::RankFailed, "a call cannot be judged");
+            commons.stop().raise(rt::Exit::RankFailed, "a call cannot be checked");
           running = executor.get();
           executor->runStep(step);
           fabric->meet(nullptr);
@@ -229,8 +229,9 @@ std::string NarrowCount::describe(StringRef whose) const {
     return "";
   std::string text = formatCount(elements, "element") + " of sixteen bits of " + whose.str() + ": ";
   if (differing == 0)
-    return text + "all as the interpreter rounds them\n";
-  text += llvm::formatv("{0} rounded otherwise by the interpreter, {1:f4} %", differing, 100.0 * differing / elements);
+    return text + "all rounded as by the interpreter\n";
+  text +=
+      llvm::formatv("{0} rounded differently by the interpreter, {1:f4} %", differing, 100.0 * differing / elements);
   if (apart)
     text += llvm::formatv(", {0} of them by more than one ulp, at most {1}", apart, farthest);
   return text + "\n";
@@ -245,7 +246,7 @@ std::string KernelReport::summary() const {
                      " of " + formatCount(ranks, "rank") + "\n" + "compared " + formatCount(elements, "element") +
                      " with double precision on the same bytes, call by call\n";
   if (turned)
-    text += formatCount(turned, "element") + " differ by a comparison that rounding can flip\n";
+    text += formatCount(turned, "element") + " differ because of a comparison that rounding can flip\n";
   text += narrow.products.describe("products") + narrow.attentionGradients.describe("attention's gradients") +
           narrow.generated.describe("generated kernels");
   if (boundless)

@@ -1,7 +1,7 @@
 // The gate of Differentiate.
 // RUN: xlc-opt %s --xlc-verify-differentiated --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{gate of Differentiate: no entry that trains}}
+// expected-error @+1 {{gate of Differentiate: there is no training entry}}
 module {
 }
 
@@ -16,7 +16,7 @@ func.func @micro_batch(%v: tensor<2xf32> {graph.param = "v", graph.frozen}, %w: 
 // -----
 
 // What has no gradient stands between: a straight-through value that was lost.
-// expected-error @+1 {{the loss does not depend on parameter 'w' except through sign at 'quantise', which has no gradient. If the model passes one on there (w + (sign(w) - w).detach()), the exporter lost it: export with optimize=False or with xlc_export; exclude it with trainable: ["*", "!w"]}}
+// expected-error @+1 {{the loss does not depend on parameter 'w' except through sign at 'quantise', which has no gradient. If the model defines one there (w + (sign(w) - w).detach()), the exporter removed it: export with optimize=False or with xlc_export; exclude it with trainable: ["*", "!w"]}}
 func.func @micro_batch(%w: tensor<f32> {graph.param = "w"}) -> tensor<f32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %w {graph.role = #graph.role<F>} : tensor<f32>
   %1 = graph.sign %0 {graph.role = #graph.role<F>} : tensor<f32> loc("quantise")
@@ -46,7 +46,7 @@ func.func @micro_batch(%x: tensor<f32> {graph.input = "x"}, %y: tensor<i64>) -> 
     attributes {graph.entry = #graph.purpose<train>} {
   return %x, %y : tensor<f32>, tensor<i64>
 }
-// expected-error @+1 {{gate of Differentiate: an entry that does not train has gradients}}
+// expected-error @+1 {{gate of Differentiate: an evaluation entry has gradients}}
 func.func @evaluation(%w: tensor<f32> {graph.param = "w"}, %y: tensor<i64>)
     -> (tensor<f32>, tensor<i64>, tensor<f32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<evaluate>} {
   return %w, %y, %w : tensor<f32>, tensor<i64>, tensor<f32>

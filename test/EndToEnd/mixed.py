@@ -72,7 +72,7 @@ def round_as_the_interpreter(setting, model, compute):
     said = program.run([setting.xlc, "verify", setting.models / case.folder / f"{case.model}.onnx", "--spec", path, "--steps", "1"])
     for whose, allowed in OTHER_BITS.items():
         found = re.search(rf"([0-9 ]+) elements of sixteen bits of {whose}: "
-                          r"(?:all as|([0-9]+) rounded otherwise [^,]*, [0-9.]+ %(?:, ([0-9]+) of them)?)", said)
+                          r"(?:all rounded as|([0-9]+) rounded differently [^,]*, [0-9.]+ %(?:, ([0-9]+) of them)?)", said)
         if not found:
             yield f"nothing is said of {whose}: {said[-800:]}"
             continue

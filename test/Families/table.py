@@ -40,7 +40,7 @@ FORMS = {"loss": "`torch.onnx.export`", "loss-unoptimized": "`optimize=False`", 
 # Refusals of another issue: operators that are to come.
 OPERATOR = re.compile(r"operator that is not supported")
 # Sound refusals of a composition, not of a file.
-INADMISSIBLE = re.compile(r"needs \d+ units, the model has|tp = \d+ (does not divide|divides no)|tp = \d+ .*heads")
+INADMISSIBLE = re.compile(r"needs \d+ units, but the model has|tp = \d+ does not divide|tp = \d+ .*heads")
 
 
 CHAOS = 1e-2  # of the loss, relative

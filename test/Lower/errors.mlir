@@ -16,14 +16,14 @@ func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 func.func @calls(%x: memref<4xf32>) {
-  // expected-error @below {{no kernel 'k'}}
+  // expected-error @below {{kernel 'k' does not exist}}
   exec.call @k ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) accumulate [0]
   return
 }
 
 // -----
 
-// expected-error @below {{result of shape [3] fits neither the 4 rows of the kernel nor their 8 elements}}
+// expected-error @below {{result of shape [3] matches neither the 4 rows of the kernel nor their 8 elements}}
 func.func private @k(%x: tensor<4x8xf32>, %z: tensor<3xf32>) -> (tensor<4xf32>, tensor<3xf32>) attributes {exec.kind = #exec.kernel<rows>} {
   %y = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
   return %y, %z : tensor<4xf32>, tensor<3xf32>
@@ -50,7 +50,7 @@ func.func @calls(%x: memref<2xf32>) {
 
 // -----
 
-// expected-error @below {{columns of several lengths are one kernel on GPUs alone}}
+// expected-error @below {{a kernel with columns of several lengths requires a GPU}}
 func.func private @k(%x: tensor<4x8xf32>, %z: tensor<4x6xf32>) -> (tensor<8xf32>, tensor<6xf32>) attributes {exec.kind = #exec.kernel<columns>} {
   %0 = graph.reduce sum %x dims [0] : tensor<4x8xf32> -> tensor<8xf32>
   %1 = graph.reduce sum %z dims [0] : tensor<4x6xf32> -> tensor<6xf32>
@@ -77,7 +77,7 @@ func.func @calls(%x: memref<4x8xf32>, %a: memref<4xf32>, %b: memref<2x8xf32>) {
 
 // -----
 
-// expected-error @below {{the chunks of its column sums differ}}
+// expected-error @below {{its column sums must have equal chunks}}
 func.func private @k(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<1x8xf32>, tensor<2x8xf32>) attributes {exec.kind = #exec.kernel<rows>} {
   %s = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
   %0 = graph.reshape %x : tensor<4x8xf32> -> tensor<1x4x8xf32>

@@ -1,7 +1,7 @@
 // A kernel that wants more shared memory than GPUs give is refused here, not by the driver: sums of so many columns of f64, of which 512 threads
 // keep one each.
 // RUN: not xlc-opt %s --xlc-emit-gpu-kernels 2>&1 | FileCheck %s
-// CHECK: error: kernel 'k' has 53248 bytes of shared memory, and a GPU gives it at most 49152
+// CHECK: error: kernel 'k' needs 53248 bytes of shared memory, but a GPU provides at most 49152
 
 func.func private @k(%0: tensor<1024x64xf64>, %1: tensor<1024x64xf64>, %2: tensor<1024x64xf64>, %3: tensor<1024x64xf64>, %4: tensor<1024x64xf64>, %5: tensor<1024x64xf64>, %6: tensor<1024x64xf64>, %7: tensor<1024x64xf64>, %8: tensor<1024x64xf64>, %9: tensor<1024x64xf64>, %10: tensor<1024x64xf64>, %11: tensor<1024x64xf64>, %12: tensor<1024x64xf64>) -> (tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>, tensor<64xf64>) attributes {exec.kind = #exec.kernel<columns>} {
   %s0 = graph.reduce sum %0 dims [0] : tensor<1024x64xf64> -> tensor<64xf64>

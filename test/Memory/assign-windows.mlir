@@ -2,7 +2,7 @@
 // long again, and, since other messages take more than the computations, twice that.
 // RUN: xlc-opt %s --xlc-assign-streams --xlc-assign-windows="device=cpu" | FileCheck %s --check-prefix=FAST
 // RUN: not xlc-opt %s --xlc-assign-windows="device=abacus" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: no device is called 'abacus'
+// UNKNOWN: error: unknown device 'abacus'
 
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 2, tp = 1, shards = 2>} {
 // FAST-LABEL: exec.program @train

@@ -14,7 +14,7 @@ exec.program @evaluate stage 0 micro_batches 1 arena 128 lower_bound 128 purpose
 
 exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
 }
-// expected-error @+1 {{has an arena of 64 bytes, @train of the same stage has 128}}
+// expected-error @+1 {{has an arena of 64 bytes, but @train of the same stage has 128}}
 exec.program @evaluate stage 0 micro_batches 1 arena 64 lower_bound 64 purpose <evaluate> {
 }
 

@@ -2,7 +2,7 @@
 // RUN: xlc-opt %s --xlc-verify-placement --split-input-file --verify-diagnostics
 
 exec.program @train stage 0 micro_batches 1 arena 96 lower_bound 96 {
-  // expected-error @+1 {{'x' ends at byte 128 of an arena of 96}}
+  // expected-error @+1 {{'x' occupies bytes 64 to 128 of an arena of 96 bytes}}
   exec.buffer 0 workspace "x" size 64 offset 64 live 0 to 1
 }
 
@@ -140,7 +140,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
 exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{refers to buffer 7 of a program with 1}}
+  // expected-error @+1 {{uses buffer 7 of a program with 1}}
   exec.send "send" message 0 to 1 #exec.place<7 + 0 + 0> bytes 64
 }
 
@@ -151,7 +151,7 @@ exec.program @train stage 0 micro_batches 2 arena 256 lower_bound 192 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 gradients "sum" size 128 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{'add' reads slot 1, which is the sum that it adds to in slot 1: it would read other contributions}}
+  // expected-error @+1 {{'add' reads slot 1, which overlaps the sum that it adds to in slot 1: it would read other contributions}}
   exec.run @add "add" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<1 + 64 + 0>]
 }
 func.func private @add(%x: memref<16xf32>, %a: memref<16xf32>, %b: memref<16xf32>) {
@@ -173,7 +173,7 @@ func.func private @halves(%x: memref<8xf32>, %y: memref<16xf32>) {
   %low = exec.view %y from 0 : memref<16xf32> -> memref<8xf32>
   exec.call @kernel ins (%x : memref<8xf32>) outs (%low : memref<8xf32>) accumulate [2]
   %high = exec.view %y from 8 : memref<16xf32> -> memref<8xf32>
-  // expected-error @+1 {{writes slot 1 with accumulate 0, another call with 2: all writers of a sum must add to it}}
+  // expected-error @+1 {{writes slot 1 with accumulate 0, but another call has 2: all writers of a sum must add to it}}
   exec.call @kernel ins (%x : memref<8xf32>) outs (%high : memref<8xf32>) accumulate [0]
   return
 }
@@ -186,7 +186,7 @@ exec.program @train stage 0 micro_batches 2 arena 128 lower_bound 128 {
   exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @write "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
-  // expected-error @+1 {{overwrites a part of 'sum' that nothing has read since it was written, instead of adding to it}}
+  // expected-error @+1 {{overwrites an unread part of 'sum' instead of adding to it}}
   exec.run @write "second" micro 1 first false [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
 }
 func.func private @write(%x: memref<16xf32>, %y: memref<16xf32>) {
@@ -305,7 +305,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{'scratch' calls 'kernel', which has its workspace on an operand or a result}}
+  // expected-error @+1 {{'scratch' calls 'kernel', which has a workspace that overlaps an operand or a result}}
   exec.run @scratch "scratch" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<1 + 60 + 0>]
 }
 func.func private @scratch(%x: memref<16xf32>, %y: memref<16xf32>, %w: memref<4xi8>) {
@@ -343,7 +343,7 @@ exec.program @train stage 0 micro_batches 2 arena 128 lower_bound 128 {
   exec.buffer 2 gradients "sum" size 64 offset 0 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @add "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
-  // expected-error @+1 {{'second' reads slot 0, which is the sum that it adds to in slot 2: it would read other contributions}}
+  // expected-error @+1 {{'second' reads slot 0, which overlaps the sum that it adds to in slot 2: it would read other contributions}}
   exec.run @add "second" micro 1 first false [#exec.place<2 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
 }
 func.func private @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) {
@@ -360,7 +360,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @copy "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
-  // expected-error @+1 {{uses buffer 'x' as action 2, which is live from 0 to 1}}
+  // expected-error @+1 {{is action 2, but uses buffer 'x', which is live from 0 to 1}}
   exec.run @copy "second" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
 }
 func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {

@@ -81,7 +81,7 @@ func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
-  // expected-error @+1 {{is action 0, and comes after action 1, which is not earlier}}
+  // expected-error @+1 {{is action 0, but waits for action 1, which is not earlier}}
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy after [1]
   exec.release "release x" <0 + 0 + 0> bytes 64 after [0]
 }
@@ -92,6 +92,6 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy
-  // expected-error @+1 {{comes after actions 1 and 0, which do not ascend}}
+  // expected-error @+1 {{comes after actions 1 and 0; these numbers must ascend}}
   exec.release "release x" <0 + 0 + 0> bytes 64 after [1, 0]
 }

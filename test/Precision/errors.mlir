@@ -2,14 +2,14 @@
 // RUN: xlc-opt %s --xlc-verify-precision --split-input-file --verify-diagnostics
 
 func.func @micro_batch(%a: tensor<2x2xf32>) attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Precision: multiplies 'f32'; operands of products are 'bf16'}}
+  // expected-error @+1 {{gate of Precision: multiplies 'f32'; operands of products must be 'bf16'}}
   %0 = graph.contract "ab,bc->ac" %a, %a : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return
 }
 
 // -----
 func.func @micro_batch(%a: tensor<2xf32>) attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Precision: makes 'f16' where the narrow type is 'bf16'}}
+  // expected-error @+1 {{gate of Precision: produces 'f16', but the narrow type is 'bf16'}}
   %0 = graph.cast %a : tensor<2xf32> -> tensor<2xf16>
   return
 }
@@ -57,7 +57,7 @@ func.func @micro_batch(%one: tensor<f32>) attributes {graph.entry = #graph.purpo
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
   %scale = graph.step_number loss_scale : tensor<f32>
   %scaled = graph.mul %seed, %scale : tensor<f32>
-  // expected-error @+1 {{gate of Precision: uses the loss scale; it may multiply only backward's first gradient}}
+  // expected-error @+1 {{gate of Precision: uses the loss scale, which may only multiply backward's first gradient}}
   %twice = graph.mul %scaled, %scale : tensor<f32>
   return
 }
@@ -71,7 +71,7 @@ func.func @micro_batch(%one: tensor<f32>) -> (tensor<f32> {graph.grad = "w"}) at
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
   %scale = graph.step_number loss_scale : tensor<f32>
   %scaled = graph.mul %seed, %scale : tensor<f32>
-  // expected-error @+1 {{gate of Precision: uses the loss scale; it may multiply only backward's first gradient}}
+  // expected-error @+1 {{gate of Precision: uses the loss scale, which may only multiply backward's first gradient}}
   %unscaled = graph.div %scaled, %scale : tensor<f32>
   return %unscaled : tensor<f32>
 }

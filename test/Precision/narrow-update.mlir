@@ -12,9 +12,9 @@
 // DRAWN: error: gate of Precision: 'w' is not rounded to nearest, as set in the spec
 // Each value has a draw of its own.
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/draw 1/draw 0/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=TWICE
-// TWICE: error: gate of Precision: 'w/momentum' is rounded by the same draw as another value
+// TWICE: error: gate of Precision: 'w/momentum' is rounded by the same random bits as another value
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/dense<-5808553574619024987>/dense<-5808541479991114666>/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=OTHER
-// OTHER: error: gate of Precision: 'b' is rounded by random bits that are not those of 'b'
+// OTHER: error: gate of Precision: 'b' is rounded by random bits that do not belong to 'b'
 // The gate knows what was asked for, and refuses what was not.
 // PARAMETER: error: gate of Precision: parameter 'w' is updated with a master of 'bf16', must be 'f32'
 // GRADIENT: error: gate of Precision: a contribution to the gradient of 'w' is rounded before all contributions are added up

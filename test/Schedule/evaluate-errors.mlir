@@ -44,7 +44,7 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {
 
 // Each of its sums is made.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
-// expected-error @+1 {{never makes its sum "@loss_sum"}}
+// expected-error @+1 {{never computes its sum "@loss_sum"}}
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
 }
 }

@@ -13,7 +13,7 @@ sched.timeline @train_0 stage 1 micro_batches 1 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
-  // expected-error @+1 {{of stage 0 does not stay among the other stages}}
+  // expected-error @+1 {{of stage 0 must refer to other stages}}
   sched.send %x message 0 to 2 micro 0 : tensor<2xf32>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
@@ -26,7 +26,7 @@ sched.timeline @train_1 stage 1 micro_batches 1 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
   sched.zero_scalars ["@loss_sum"]
-  // expected-error @+1 {{of stage 0 does not stay among the other stages}}
+  // expected-error @+1 {{of stage 0 must refer to other stages}}
   sched.all_reduce_scalars ["@loss_sum"] over #dist.group<world, [1, 1], [1]>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
@@ -110,7 +110,7 @@ sched.timeline @train_0 stage 0 micro_batches 2 {
   sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
 }
 sched.timeline @train_1 stage 1 micro_batches 2 {
-  // expected-error @+1 {{expects micro-batch 1 in message 0, which is of micro-batch 0}}
+  // expected-error @+1 {{expects micro-batch 1 in message 0, which belongs to micro-batch 0}}
   %0 = sched.receive message 0 from 0 micro 1 : tensor<2xf32>
 }
 }
@@ -166,7 +166,7 @@ sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads w
 sched.timeline @train_0 stage 0 micro_batches 2 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.collective all_reduce @b of whole over #dist.group<pp, [1, 1], [0, 1]>
-  // expected-error @+1 {{adds to the gradient of "w", which is summed over ranks already}}
+  // expected-error @+1 {{adds to the gradient of "w", which is already summed over ranks}}
   sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [true] role <B> : () -> ()
 }
 sched.timeline @train_1 stage 1 micro_batches 2 {
@@ -208,7 +208,7 @@ sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads w
 sched.timeline @train_0 stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.collective all_reduce @b of whole over #dist.group<pp, [1, 1], [0, 1]>
-  // expected-error @+1 {{counts bucket 'b' as held by 1 ranks, it is held by 2}}
+  // expected-error @+1 {{counts bucket 'b' as held by 1 ranks, but it is held by 2}}
   sched.norm @b copies 1 accumulate false
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
@@ -232,7 +232,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {partial = #dist.group<tp, [2, 1], []>}
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{sums bucket 'b' over #dist.group<dp, [2, 1], []>, which is not a group that it is a partial sum over}}
+  // expected-error @+1 {{sums bucket 'b' over #dist.group<dp, [2, 1], []>, but is not a partial sum over this group}}
   sched.collective all_reduce @b of whole over #dist.group<dp, [2, 1], []>
 }
 }
@@ -269,7 +269,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {layouts = [#dist.layout<[4] dim 0 outer 1 over #dist.group<tp, [2, 1], []>>]}
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{counts bucket 'b' as held by 2 ranks, it is held by 1}}
+  // expected-error @+1 {{counts bucket 'b' as held by 2 ranks, but it is held by 1}}
   sched.norm @b copies 2 accumulate false
 }
 }
@@ -302,7 +302,7 @@ sched.timeline @train_1 stage 1 micro_batches 1 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
   sched.zero_scalars ["@loss_sum"]
-  // expected-error @+1 {{sums "@loss_sum" over 1 ranks, 2 hold parts of it}}
+  // expected-error @+1 {{sums "@loss_sum" over 1 ranks, but 2 hold parts of it}}
   sched.all_reduce_scalars ["@loss_sum"] over #dist.group<dp, [1, 1], []>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {

@@ -21,7 +21,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{reads parameter "w", which is in no bucket}}
+  // expected-error @+1 {{reads parameter "w", which does not belong to a bucket}}
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
 }
 }
@@ -45,7 +45,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{adds to "w", to which nothing was written}}
+  // expected-error @+1 {{adds to "w", which was not written}}
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [true] role <B> : () -> ()
 }
 }
@@ -222,7 +222,7 @@ func.func private @scalars()
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{uses a norm without bucket 'b'}}
+  // expected-error @+1 {{uses a norm that does not include bucket 'b'}}
   sched.scalars @scalars
 }
 

@@ -133,7 +133,7 @@ func.func @micro_batch(%w: tensor<9x8xf32> {graph.param = "w"}, %x: tensor<6x8xf
 func.func @micro_batch(%w: tensor<9x8xf32> {graph.param = "w"}, %x: tensor<6x8xf32> {graph.input = "x"}, %labels: tensor<6xi64> {graph.input = "labels"}, %seed: tensor<f32>)
     -> (tensor<f32>, tensor<9xf32>) attributes {graph.entry = #graph.purpose<train>} {
   %y = graph.contract "ay,zy->az" %x, %w : (tensor<6x8xf32>, tensor<9x8xf32>) -> tensor<6x9xf32>
-  // expected-remark @below {{its rows cannot be cut into chunks: 'graph.reduce' reads the logits too}}
+  // expected-remark @below {{its rows cannot be cut into chunks: 'graph.reduce' also reads the logits}}
   %sum, %count, %lse = graph.cross_entropy %y, %labels : (tensor<6x9xf32>, tensor<6xi64>) -> (tensor<f32>, tensor<i64>, tensor<6xf64>)
   %d = graph.cross_entropy_backward %y, %labels, %lse, %seed : (tensor<6x9xf32>, tensor<6xi64>, tensor<6xf64>, tensor<f32>) -> tensor<6x9xf32>
   %s = graph.reduce max %y dims [0] : tensor<6x9xf32> -> tensor<9xf32>

@@ -11,7 +11,7 @@ func.func @micro_batch(%x: tensor<4x3xf32> {graph.input = "x"},
   %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<4x3xf32>, tensor<3x2xf32>) -> !piece
   %1 = graph.contract "ab,bc->ac" %0, %v : (!piece, tensor<2x3xf32>) -> tensor<4x3xf32>
   %2 = graph.broadcast %b : tensor<3xf32> -> tensor<4x3xf32>
-  // expected-error @+1 {{gate of Shard: uses a partial sum as a whole one}}
+  // expected-error @+1 {{gate of Shard: uses a partial sum as a complete one}}
   %3 = graph.add %1, %2 : tensor<4x3xf32>
   return %3 : tensor<4x3xf32>
 }
@@ -23,7 +23,7 @@ func.func @micro_batch(%x: tensor<4x3xf32> {graph.input = "x"},
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reduce sum %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
-  // expected-error @+1 {{gate of Shard: uses a partial sum as a whole one}}
+  // expected-error @+1 {{gate of Shard: uses a partial sum as a complete one}}
   %1 = graph.mul %0, %0 : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
@@ -33,7 +33,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 
 // A gradient that nobody reduces.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-// expected-error @+1 {{gate of Shard: the gradient of 'w' is a partial sum, and is not declared as one}}
+// expected-error @+1 {{gate of Shard: the gradient of 'w' is a partial sum, but is not declared as one}}
 func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"},
                        %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>})
     -> (tensor<4xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
@@ -46,7 +46,7 @@ func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"},
 
 // One that is declared and is not.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-// expected-error @+1 {{gate of Shard: the gradient of 'w' is not a partial sum, and is declared as one}}
+// expected-error @+1 {{gate of Shard: the gradient of 'w' is not a partial sum, but is declared as one}}
 func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %x: tensor<4xf32>)
     -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}) attributes {graph.entry = #graph.purpose<train>} {
   return %x : tensor<4xf32>
@@ -210,7 +210,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %mask: tensor<3x2xi1>, %zero: tensor
   %1 = graph.broadcast %0 : tensor<i64> -> tensor<3xi64>
   %2 = graph.sub %ids, %1 : tensor<3xi64>
   %3 = graph.gather %w, %2 dim 0 : (tensor<4x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
-  // expected-error @+1 {{gate of Shard: a lookup in a rank's rows is not masked by whether the rank has them}}
+  // expected-error @+1 {{gate of Shard: a lookup in a rank's rows is not masked for rows of other ranks}}
   %4 = graph.select %mask, %3, %zero : tensor<3x2xi1>, tensor<3x2xf32>
   return %4 : tensor<3x2xf32>
 }
@@ -248,7 +248,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %dy: tensor<3x2xf32>) -> tensor<4x2x
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%q: tensor<1x4x1x8xf32> {graph.param = "q", dist.layout = #dist.layout<[1, 4, 2, 8] dim 2 outer 1 over <tp, [2, 1], []>>},
                        %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32> {graph.param = "v", dist.layout = #dist.layout<[1, 4, 2, 8] dim 2 outer 1 over <tp, [2, 1], []>>}) -> tensor<1x4x1x8xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: has different heads of different operands}}
+  // expected-error @+1 {{gate of Shard: has operands with different heads}}
   %out, %lse = graph.attention causal %q, %k, %v scale 1.0 : (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) -> (tensor<1x4x1x8xf32>, tensor<1x1x4xf64>)
   return %out : tensor<1x4x1x8xf32>
 }
@@ -269,7 +269,7 @@ func.func private @layer_F(%w: tensor<4x2xf32>) -> tensor<4x2xf32> {
 sched.bucket @bucket_1 ["w"] at [0] sizes [8] elements 64 group 0 params whole grads whole states whole {layouts = [#dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>]}
 sched.timeline @train stage 0 micro_batches 1 {
   %0 = sched.run @layer_F <"layer", 0> micro 0() params ["w"] stores [] accumulate [] : () -> tensor<4x2xf32>
-  // expected-error @+1 {{gate of Shard: the gradient of 'b' is a partial sum, and is not declared as one}}
+  // expected-error @+1 {{gate of Shard: the gradient of 'b' is a partial sum, but is not declared as one}}
   sched.run @layer_B <"layer", 0> micro 0(%0) params [] stores ["b"] accumulate [false] role <B> : (tensor<4x2xf32>) -> ()
 }
 }
@@ -284,7 +284,7 @@ func.func private @first_F(%w: tensor<4x2xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 func.func private @second_F(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{gate of Shard: uses a partial sum as a whole one}}
+  // expected-error @+1 {{gate of Shard: uses a partial sum as a complete one}}
   %0 = graph.mul %x, %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -302,7 +302,7 @@ sched.timeline @train_0 stage 0 micro_batches 1 {
 
 // One is no term of any sum, as zero is.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-// expected-error @+1 {{gate of Shard: the gradient of 'w' is not a partial sum, and is declared as one}}
+// expected-error @+1 {{gate of Shard: the gradient of 'w' is not a partial sum, but is declared as one}}
 func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"})
     -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.constant dense<1.0> : tensor<4xf32>
@@ -327,7 +327,7 @@ func.func @micro_batch(%w: tensor<1xf32> {graph.param = "w", dist.layout = #dist
 
 // Each rank has two of four equal rows: what they add up to is a term of a sum.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-// expected-error @+1 {{gate of Shard: the gradient of 'w' is a partial sum, and is not declared as one}}
+// expected-error @+1 {{gate of Shard: the gradient of 'w' is a partial sum, but is not declared as one}}
 func.func @micro_batch(%w: tensor<3xf32> {graph.param = "w"}, %dy: tensor<1x3xf32>,
                        %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>})
     -> (tensor<3xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {

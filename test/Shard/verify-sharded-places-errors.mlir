@@ -55,7 +55,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch() -> tensor<3xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.constant {dist.cut = array<i64: 0, 1, 2>} dense<1.0> : tensor<2x3xf32>
   %1 = graph.reduce sum %0 dims [0] : tensor<2x3xf32> -> tensor<3xf32>
-  // expected-error @+1 {{gate of Shard: uses a partial sum as a whole one}}
+  // expected-error @+1 {{gate of Shard: uses a partial sum as a complete one}}
   %2 = graph.mul %1, %1 : tensor<3xf32>
   return %2 : tensor<3xf32>
 }

@@ -24,7 +24,7 @@ func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> attributes {graph.ent
 }
 
 //--- nothing.mlir
-// NOTHING: error: gate of Stage: no entry that trains
+// NOTHING: error: gate of Stage: there is no training entry
 func.func @other() {
   return
 }

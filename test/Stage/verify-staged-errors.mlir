@@ -1,7 +1,7 @@
 // The gate of Stage.
 // RUN: xlc-opt %s --xlc-verify-staged --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{gate of Stage: no entry that trains}}
+// expected-error @+1 {{gate of Stage: there is no training entry}}
 module {
 }
 

@@ -95,7 +95,7 @@ int verifyInOrders(Session &session, const VerifyCommandOptions &options) {
       interpret::verifyOrders({*session.get().unpartitioned, *session.get().module}, options.verify, options.orders);
   if (failed(report))
     return VerificationFailed;
-  llvm::outs() << "in " << formatCount(options.orders, "random order") << " of streams, the last of which:\n"
+  llvm::outs() << "in " << formatCount(options.orders, "random order") << " of streams; the last one:\n"
                << report->summary(options.verify);
   llvm::outs().flush();
   return report->isEqual() ? Done : VerificationFailed;
@@ -155,7 +155,7 @@ int runVerify(VerifyCommandOptions &options) {
     if (int code = verifyInOrders(session, options))
       return code;
   if (hasKernels && ranks > runtime::kMostRanks)
-    llvm::outs() << "kernels are not run: " << ranks << " ranks, a program can run at most " << runtime::kMostRanks
+    llvm::outs() << "kernels are not run: " << ranks << " ranks, but a program can run at most " << runtime::kMostRanks
                  << "\n";
   if (runsKernels && report->isEqual())
     return verifyKernels(session, options);

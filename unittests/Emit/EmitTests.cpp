@@ -307,9 +307,9 @@ TEST_F(BadProgram, UnknownFunction) {
             std::string::npos);
 }
 TEST_F(BadProgram, UnknownPlace) {
-  EXPECT_NE(complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]")
-                .find("refers to buffer 7 of a program with 2"),
-            std::string::npos);
+  EXPECT_NE(
+      complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]").find("uses buffer 7 of a program with 2"),
+      std::string::npos);
 }
 TEST_F(BadProgram, UnknownBucket) {
   EXPECT_NE(complaint("value of @w", "value of @other").find("names @other, which is not a bucket of the plan"),
@@ -317,7 +317,7 @@ TEST_F(BadProgram, UnknownBucket) {
       << messages;
 }
 TEST_F(BadProgram, StageOutOfOrder) {
-  EXPECT_NE(complaint("stage 0", "stage 1").find("is of stage 1, where that of stage 0 of 1 is due"), std::string::npos)
+  EXPECT_NE(complaint("stage 0", "stage 1").find("is of stage 1, but stage 0 of 1 is expected here"), std::string::npos)
       << messages;
 }
 TEST_F(BadProgram, NoProgram) {
@@ -364,7 +364,7 @@ TEST_F(Emit, SafetensorsAreWrittenInOrder) {
   EXPECT_TRUE(failed(publish("u", [&](runtime::OutputFile &file) -> LogicalResult {
     return writeSafetensors(file, {{"b", {2}, write(1, 1)}, {"c", {2}, write(1, 3)}}, loc);
   })));
-  EXPECT_NE(messages.find("'b' has 8 bytes, 4 were written"), std::string::npos) << messages;
+  EXPECT_NE(messages.find("'b' has 8 bytes, but 4 were written"), std::string::npos) << messages;
   EXPECT_FALSE(llvm::sys::fs::exists(path("u")));
 }
 

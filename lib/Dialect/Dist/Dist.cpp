@@ -32,7 +32,8 @@ void DistDialect::initialize() {
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() != kMesh || (isa<ModuleOp>(op) && isa<MeshAttr>(attribute.getValue())))
     return success();
-  return op->emitOpError() << "has " << kMesh << " = " << attribute.getValue() << ", which must be a #dist.mesh attribute of a module";
+  return op->emitOpError() << "has " << kMesh << " = " << attribute.getValue()
+                           << ", which must be a #dist.mesh attribute of a module";
 }
 
 MeshAttr xlc::dist::getMesh(Operation *op) {
@@ -134,7 +135,8 @@ LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitEr
   if (dim < 0 || dim >= shape.size())
     return emitError() << "dimension " << dim << " is out of range for rank " << shape.size();
   if (outer < 1 || shape[dim] % outer != 0)
-    return emitError() << "dimension " << dim << " of size " << shape[dim] << " cannot be divided into " << outer << " runs";
+    return emitError() << "dimension " << dim << " of size " << shape[dim] << " cannot be divided into " << outer
+                       << " runs";
   return success();
 }
 
@@ -154,7 +156,8 @@ static LogicalResult verifyRegroup(Operation *op, int64_t dim, int64_t outer, Gr
       return op->emitOpError() << "dimension " << i << ": " << group.size() << " ranks' pieces of " << piece
                                << " do not form " << whole;
   if (outer < 1 || small[dim] % outer != 0)
-    return op->emitOpError() << "dimension " << dim << " of " << piece << " cannot be divided into " << outer << " runs";
+    return op->emitOpError() << "dimension " << dim << " of " << piece << " cannot be divided into " << outer
+                             << " runs";
   return success();
 }
 
@@ -162,8 +165,8 @@ LogicalResult AllToAllOp::verify() {
   ArrayRef<int64_t> x = getX().getType().getShape(), y = getY().getType().getShape();
   int64_t from = getFrom(), to = getTo(), rank = x.size();
   if (from < 0 || from >= rank || to < 0 || to >= rank || from == to || (int64_t)y.size() != rank)
-    return emitOpError() << "cannot move the split from dimension " << from << " of " << getX().getType() << " to dimension "
-                         << to << " of " << getY().getType();
+    return emitOpError() << "cannot move the split from dimension " << from << " of " << getX().getType()
+                         << " to dimension " << to << " of " << getY().getType();
   SmallVector<int64_t> shape(x);
   shape[from] = y[from];
   Type whole = getX().getType().clone(shape);

@@ -44,8 +44,7 @@ LogicalResult BeginOp::verify() {
     std::optional<runtime::StepNumber> number = runtime::findStepNumber(name.getValue());
     if (!number || runtime::rowOf(*number).owner != runtime::NumberOf::Step ||
         runtime::rowOf(*number).writer != runtime::WrittenBy::Host)
-      return emitOpError() << "writes '" << name.getValue()
-                           << "', which is not a per-step number written by the host";
+      return emitOpError() << "writes '" << name.getValue() << "', which is not a per-step number written by the host";
     if (!seen.insert(name).second)
       return emitOpError() << "writes '" << name.getValue() << "' twice";
   }

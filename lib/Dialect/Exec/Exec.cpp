@@ -47,7 +47,8 @@ LogicalResult ViewOp::verify() {
   for (auto [size, stride] : llvm::zip_equal(view.getShape(), strides))
     last += (size - 1) * stride;
   if (view.getNumElements() > 0 && (first < 0 || last >= slot.getNumElements()))
-    return emitOpError() << "views elements " << first << " to " << last << " of a slot of " << slot.getNumElements() << " elements";
+    return emitOpError() << "views elements " << first << " to " << last << " of a slot of " << slot.getNumElements()
+                         << " elements";
   return success();
 }
 
@@ -90,7 +91,8 @@ Exchange CollectiveOp::getExchange() {
 
 LogicalResult CollectiveOp::verify() {
   if (!getGroup().getStages().empty())
-    return emitOpError() << "uses group " << getGroup() << "; a group within a function must have only ranks of its stage";
+    return emitOpError() << "uses group " << getGroup()
+                         << "; a group within a function must have only ranks of its stage";
   int64_t src = getExchange().sourceElements(), dst = getExchange().resultElements();
   auto count = [](Value value) { return cast<MemRefType>(value.getType()).getNumElements(); };
   if (count(getSrc()) != src || count(getDst()) != dst)
@@ -112,7 +114,7 @@ static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers)
       return state.emitOpError() << "occurs twice in the program";
     PlaceAttr place = state.getPlace();
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
-      return state.emitOpError() << "refers to buffer " << place.getBuffer() << " of a program with " << buffers.size();
+      return state.emitOpError() << "uses buffer " << place.getBuffer() << " of a program with " << buffers.size();
     BufferOp buffer = buffers[place.getBuffer()];
     if (!buffer.getPersistent())
       return state.emitOpError() << "is in buffer '" << buffer.getName() << "', which is not persistent";
@@ -170,8 +172,8 @@ LogicalResult ProgramOp::verify() {
 
 LogicalResult BufferOp::verify() {
   if (getSize() < 0 || getOffset() < 0 || getFirst() > getLast())
-    return emitOpError() << "has invalid range: " << getSize() << " bytes at offset " << getOffset() << ", live from action "
-                         << getFirst() << " to " << getLast();
+    return emitOpError() << "has invalid range: " << getSize() << " bytes at offset " << getOffset()
+                         << ", live from action " << getFirst() << " to " << getLast();
   return success();
 }
 
@@ -192,12 +194,14 @@ LogicalResult StateOp::verify() {
   bool mayBeSeveral = kind == StateKind::result && getElements() > 0; // counts of classes
   if (getElements() < 0 || (isNumber && ((getElements() != 1 && !mayBeSeveral) || getShard())))
     return emitOpError() << "has " << getElements() << (getShard() ? " elements of a shard" : " elements") << "; a "
-                         << stringifyStateKind(kind) << (isNumber ? " must be a single number" : " must have at least 0");
+                         << stringifyStateKind(kind)
+                         << (isNumber ? " must be a single number" : " must have at least 0");
   Beginning begins = getBegins();
   bool isTable = kind == StateKind::members, isSite = kind == StateKind::site;
   if ((begins == Beginning::index && kind != StateKind::index) || (begins == Beginning::members) != isTable ||
       (begins == Beginning::site) != isSite || (begins == Beginning::parameters && !isOfBucket) ||
       (begins == Beginning::one && !isNumber))
-    return emitOpError() << "is " << stringifyStateKind(kind) << " and cannot begin with " << stringifyBeginning(begins);
+    return emitOpError() << "is " << stringifyStateKind(kind) << " and cannot begin with "
+                         << stringifyBeginning(begins);
   return success();
 }

@@ -214,6 +214,7 @@ LogicalResult StepNumberOp::verify() {
   bool isFloat = runtime::rowOf(*number).type == runtime::NumberType::F32;
   RankedTensorType type = typeOf(getY());
   if (type.getRank() != 0 || type.getElementType().isF32() != isFloat)
-    return emitOpError() << "'" << getNumber() << "' must be a single " << (isFloat ? "f32" : "i64") << ", not " << type;
+    return emitOpError() << "'" << getNumber() << "' must be a single " << (isFloat ? "f32" : "i64") << ", not "
+                         << type;
   return success();
 }

@@ -165,8 +165,8 @@ LogicalResult CollectiveOp::verify() {
     return emitOpError() << "is an " << stringifyCollectiveKind(getKind())
                          << "; a bucket requires all_gather, reduce_scatter or all_reduce";
   if (isSum != bool(getGroupAttr()) || isSum != bool(getExtentAttr()))
-    return emitOpError() << "of kind " << stringifyCollectiveKind(getKind()) << (isSum ? " must have" : " must not have")
-                         << " extent and group";
+    return emitOpError() << "of kind " << stringifyCollectiveKind(getKind())
+                         << (isSum ? " must have" : " must not have") << " extent and group";
   if (getAccumulate() && !isScatter)
     return emitOpError() << "accumulates the result of an " << stringifyCollectiveKind(getKind())
                          << "; only a reduce_scatter may accumulate";
@@ -180,7 +180,8 @@ static LogicalResult verifyScalars(Operation *op, ArrayAttr scalars) {
     known = llvm::map_to_vector(timeline.listSums(), [](StringAttr name) { return name.getValue(); });
   for (auto name : scalars.getAsRange<StringAttr>())
     if (!llvm::is_contained(known, name.getValue()))
-      return op->emitOpError() << "refers to scalar '" << name.getValue() << "', which is not one of " << llvm::join(known, ", ");
+      return op->emitOpError() << "refers to scalar '" << name.getValue() << "', which is not one of "
+                               << llvm::join(known, ", ");
   return success();
 }
 LogicalResult ZeroScalarsOp::verify() { return verifyScalars(*this, getScalars()); }

@@ -89,7 +89,7 @@ LogicalResult collect(Operation *op, ArrayRef<const Datum<E> *> operands, size_t
     SmallVector<int64_t> members = group.members(mesh, rank);
     for (int64_t member : members)
       if (member >= int64_t(ranks))
-        return op->emitOpError() << "meets rank " << member << " of " << ranks;
+        return op->emitOpError() << "has rank " << member << " in its group, but there are " << ranks << " ranks";
     int64_t index = group.indexOf(mesh, rank);
     if (operands.empty()) {
       results.push_back(Integers({}, index));

@@ -34,13 +34,13 @@ public:
 
   LogicalResult call(func::FuncOp function, Given<E> arguments, ByRank<E> &results) {
     if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
-      return function.emitError() << "the interpreter needs a body of one block";
+      return function.emitError() << "the interpreter requires a function body of one block";
     if (depth == kMaximalDepth)
       return function.emitError() << "calls nest deeper than " << kMaximalDepth;
     Values values(ranks);
     for (auto [own, given] : llvm::zip(values, arguments)) {
       if (given.size() != function.getNumArguments())
-        return function.emitError() << "takes " << function.getNumArguments() << " arguments, is given "
+        return function.emitError() << "takes " << function.getNumArguments() << " arguments, but is called with "
                                     << given.size();
       for (auto [parameter, argument] : llvm::zip(function.getArguments(), given))
         if (!parameter.use_empty())

@@ -125,9 +125,9 @@ LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall
   for (auto [i, result] : llvm::enumerate(call.results))
     if (int64_t at = half.rows && isSumOfColumns(call.kernel, i) ? -1 : findChange<E>(result, results[i], half);
         at >= 0)
-      return access.action->emitOpError()
-             << "'" << access.label << "' calls '" << func::FuncOp(call.kernel).getName() << "', which for element "
-             << at << " of result " << i << " reads other elements, which it may have overwritten by then";
+      return access.action->emitOpError() << "'" << access.label << "' calls '" << func::FuncOp(call.kernel).getName()
+                                          << "', which reads other elements for element " << at << " of result " << i
+                                          << "; they may already be overwritten";
   return success();
 }
 

@@ -220,8 +220,8 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
       return missing(update, rank, "scalar", "@scale", "is not written yet");
     int64_t group = bucket.op.getGroup();
     if (group < 0 || group >= int64_t(model.groups.size()))
-      return update.emitOpError() << "bucket '" << bucket.op.getSymName() << "' has optimizer group " << group << " of "
-                                  << model.groups.size();
+      return update.emitOpError() << "bucket '" << bucket.op.getSymName() << "' has optimizer group " << group
+                                  << ", but there are " << model.groups.size();
     const graph::OptimizerGroup &own = model.groups[group];
     Tensor<E> numbers = groupNumbers<E>(own, model.schedule, clock.applied);
     numbers.elements[runtime::indexInGroup(runtime::StepNumber::GradientFactor)] =

@@ -28,11 +28,11 @@ template <class E> LogicalResult StageProgram<E>::verifyStates() {
       continue;
     auto bucket = symbols.lookup<sched::BucketOp>(*state.getBucket());
     if (!bucket)
-      return state.emitOpError() << "is of bucket '" << *state.getBucket() << "', which the module does not have";
+      return state.emitOpError() << "belongs to bucket '" << *state.getBucket() << "', which does not exist";
     bool isShard = (isRead(state.getKind()) ? bucket.getParams() : bucket.getStates()) == sched::Extent::shard;
     int64_t kept = bucket.getElements() / (isShard ? op.getMesh().getShards() : 1);
     if (state.getElements() != kept)
-      return state.emitOpError() << "has " << state.getElements() << " elements, and a rank keeps " << kept
+      return state.emitOpError() << "has " << state.getElements() << " elements, but a rank keeps " << kept
                                  << " of bucket '" << bucket.getSymName() << "'";
     found[bucket.getSymName().str()] |= 1 << int(state.getKind());
   }
@@ -44,7 +44,7 @@ template <class E> LogicalResult StageProgram<E>::verifyStates() {
       return op.emitOpError() << "has no place for bucket '" << bucket.getSymName() << "'";
     if (bool hasMaster = has(exec::StateKind::master); hasMaster != bucket.getMasterType().has_value())
       return op.emitOpError() << "has " << (hasMaster ? "a" : "no") << " master of bucket '" << bucket.getSymName()
-                              << "', which has " << (hasMaster ? "none" : "one");
+                              << "', but the bucket has " << (hasMaster ? "none" : "one");
   }
   return success();
 }
@@ -92,8 +92,8 @@ template <class E> LogicalResult StageProgram<E>::initializeTable(exec::StateOp 
   auto bucket = symbols.lookup<sched::BucketOp>(state.getBucket().value_or(""));
   auto count = bucket ? int64_t(bucket.getMembers().size()) : 0;
   if (!bucket || state.getElements() != runtime::elementsOfMemberTable(count))
-    return state.emitOpError() << "has " << state.getElements() << " numbers of the " << count
-                               << " members of a bucket";
+    return state.emitOpError() << "has " << state.getElements() << " elements, but the table of " << count
+                               << " members has " << runtime::elementsOfMemberTable(count);
   for (int64_t rank = 0; rank < stageRanks; ++rank) {
     dist::MeshAttr mesh = op.getMesh();
     int64_t first = state.getShard() ? mesh.shardOf(rank) * (int64_t(bucket.getElements()) / mesh.getShards()) : 0;

@@ -91,7 +91,7 @@ template <class E> Span Memory<E>::spanAt(exec::PlaceAttr place, int64_t rank, i
 
 template <class E> LogicalResult Memory<E>::check(const Access &access, const Span &span) const {
   if (span.buffer < 0 || span.buffer >= int64_t(buffers.size()))
-    return access.action->emitOpError() << "refers to buffer " << span.buffer << " of a program with " << buffers.size();
+    return access.action->emitOpError() << "uses buffer " << span.buffer << " of a program with " << buffers.size();
   int64_t low = span.address, high = span.address + span.elementBytes();
   for (auto [size, stride] : llvm::zip(span.sizes, span.strides)) {
     if (size == 0)
@@ -105,7 +105,7 @@ template <class E> LogicalResult Memory<E>::check(const Access &access, const Sp
                                         << " takes bytes " << low - begin << " to " << high - begin << " of buffer '"
                                         << buffer.getName() << "', which has " << buffer.getSize() << " bytes";
   if (span.address % std::min<int64_t>(span.elementBytes(), 4))
-    return access.action->emitOpError() << "'" << access.label << "' takes an element of " << span.elementBytes()
+    return access.action->emitOpError() << "'" << access.label << "' accesses an element of " << span.elementBytes()
                                         << " bytes at byte " << low << ", which is not aligned";
   return success();
 }
@@ -118,7 +118,7 @@ template <class E> LogicalResult Memory<E>::missing(const Access &access, const 
   exec::BufferOp buffer = buffers[span.buffer];
   return access.action->emitOpError() << "'" << access.label << "' on rank " << firstRank + access.rank
                                       << " reads byte " << address - buffer.getOffset() << " of buffer '"
-                                      << buffer.getName() << "', where no " << span.element << " is";
+                                      << buffer.getName() << "', which holds no " << span.element << " there";
 }
 
 template <class E> LogicalResult Memory<E>::load(const Access &access, const Span &span, Cargo<E> &cargo) const {

@@ -50,7 +50,7 @@ public:
   LogicalResult evaluate(int64_t t, Runner<E>::Visit visit) override {
     if (others.size() != stages.size())
       return stages.front().program->op.emitError()
-             << "the model has an evaluation, and " << others.size() << " of " << stages.size() << " stages have one";
+             << "the model has an evaluation, but " << others.size() << " of " << stages.size() << " stages have one";
     for (auto [own, trained] : llvm::zip(others, stages)) {
       if (t == 1 && failed(own.program->initialize()))
         return failure();
@@ -200,7 +200,7 @@ private:
     auto receive = cast<exec::ReceiveOp>(*actionOf(*receiver));
     if (receive.getBytes() != send.getBytes())
       return LogicalResult(receive.emitOpError() << "receives " << receive.getBytes() << " bytes of message "
-                                                 << send.getMessage() << ", which has " << send.getBytes());
+                                                 << send.getMessage() << ", which has " << send.getBytes() << " bytes");
     StageProgram<E> &from = *stages[sender.stage].program, &into = *stages[to].program;
     from.memory.begin(sender.number), into.memory.begin(receiver->number);
     for (int64_t rank = 0; rank < from.stageRanks; ++rank)

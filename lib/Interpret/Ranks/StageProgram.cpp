@@ -29,7 +29,7 @@ template <class E> LogicalResult StageProgram<E>::run(Operation &action, int64_t
 template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
   for (auto [group, place] : llvm::enumerate(begin.getPlaces())) {
     if (group >= model.groups.size())
-      return begin.emitOpError() << "has places for " << begin.getPlaces().size() << " optimizer groups of "
+      return begin.emitOpError() << "has places for " << begin.getPlaces().size() << " optimizer groups, but there are "
                                  << model.groups.size();
     Tensor<E> numbers = groupNumbers<E>(model.groups[group], model.schedule, now);
     bool hasFailed = false;
@@ -55,7 +55,7 @@ template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
   });
   if (bool(scale) != hasScale)
     return begin.emitOpError() << (scale ? "has no place for the loss scale"
-                                         : "has a place for a loss scale, but there is none");
+                                         : "has a place for a loss scale, but the model has none");
   return failure(hasFailed);
 }
 
@@ -108,8 +108,8 @@ template <class E> LogicalResult StageProgram<E>::act(exec::StoreOp store) {
 template <class E> LogicalResult StageProgram<E>::act(exec::RunOp run) {
   auto function = symbols.lookup<func::FuncOp>(run.getFunction());
   if (!function || function.isExternal() || function.getNumArguments() != run.getPlaces().size())
-    return run.emitOpError() << "has " << run.getPlaces().size() << " places for a function that takes "
-                             << (function ? function.getNumArguments() : 0);
+    return run.emitOpError() << "has " << run.getPlaces().size() << " places, but its function takes "
+                             << (function ? function.getNumArguments() : 0) << " arguments";
   std::vector<DenseMap<Value, Span>> spans(stageRanks);
   for (int64_t rank = 0; rank < stageRanks; ++rank)
     for (auto [slot, place] : llvm::zip(function.getArguments(), run.getPlaces())) {
@@ -161,14 +161,14 @@ LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, boo
                                     const DenseMap<Value, Span> &spans) {
   auto kernel = symbols.lookup<func::FuncOp>(call.getKernel());
   if (!kernel || kernel.getNumArguments() != call.getIns().size() || kernel.getNumResults() != call.getOuts().size())
-    return call.emitOpError() << "does not fit its kernel '" << call.getKernel() << "'";
+    return call.emitOpError() << "does not match its kernel '" << call.getKernel() << "'";
   SmallVector<Datum<E>> arguments, results;
   SmallVector<Span> ins, outs;
   for (auto [in, type] : llvm::zip(call.getIns(), kernel.getArgumentTypes())) {
     const Span &span = ins.emplace_back(spans.find(in)->second);
     ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
     if (countOf(span.sizes) != countOf(shape))
-      return call.emitOpError() << "reads [" << ArrayRef<int64_t>(span.sizes) << "] for an argument " << type;
+      return call.emitOpError() << "reads [" << ArrayRef<int64_t>(span.sizes) << "] for an argument of type " << type;
     if (failed(memory.read(access, span, arguments.emplace_back())))
       return failure();
     std::visit([&](auto &tensor) { tensor.shape = Shape(shape); }, arguments.back());
@@ -179,7 +179,7 @@ LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, boo
   for (auto [out, type] : llvm::zip(call.getOuts(), kernel.getResultTypes()))
     if (const Span &span = outs.emplace_back(spans.find(out)->second);
         countOf(span.sizes) != cast<RankedTensorType>(type).getNumElements())
-      return call.emitOpError() << "writes [" << ArrayRef<int64_t>(span.sizes) << "] from a result " << type;
+      return call.emitOpError() << "writes [" << ArrayRef<int64_t>(span.sizes) << "] for a result of type " << type;
   if (failed(verifyInPlace<E>(memory, access, {kernel, ins, outs, arguments, results}, options)))
     return failure();
   if (Value workspace = call.getWorkspace()) { // scratch: what was there is gone

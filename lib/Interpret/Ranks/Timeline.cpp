@@ -45,7 +45,7 @@ public:
 
   LogicalResult evaluate(int64_t t, Runner<E>::Visit visit) override {
     if (evaluated.empty())
-      return sched::TimelineOp(timelines.front()).emitError("the model has an evaluation, and the ranks have none");
+      return sched::TimelineOp(timelines.front()).emitError("the model has an evaluation, but the ranks have none");
     now = t;
     for (Rank<E> &rank : world.ranks)
       rank.scalars.clear(), rank.activations.clear();
@@ -137,7 +137,8 @@ template <class E> LogicalResult Timeline<E>::runAll() {
   }
   for (auto [stage, action] : llvm::enumerate(next))
     if (action)
-      return action->emitOpError() << "of stage " << stage << " waits for a stage that never reaches it";
+      return action->emitOpError() << "of stage " << stage
+                                   << " waits for a stage that never reaches the matching action";
   return success();
 }
 
@@ -200,7 +201,8 @@ template <class E> LogicalResult Timeline<E>::run(ArrayRef<Operation *> actions)
 /// From each rank of the sender's stage to the one of equal dp and tp on the receiver's.
 template <class E> LogicalResult Timeline<E>::transfer(sched::SendOp send, sched::ReceiveOp receive) {
   if (send.getValue().getType() != receive.getValue().getType())
-    return receive.emitOpError() << "receives a different type than was sent";
+    return receive.emitOpError() << "receives " << receive.getValue().getType() << ", but " << send.getValue().getType()
+                                 << " was sent";
   for (auto [from, to] : llvm::zip(world.ranksOf(send), world.ranksOf(receive)))
     to.activations[receive.getValue()] = from.activations.find(send.getValue())->second;
   return success();
@@ -287,7 +289,7 @@ template <class E> LogicalResult Timeline<E>::runUnit(sched::RunOp run) {
     return failure();
   for (auto [rank, own] : llvm::zip(ranks, results)) {
     if (own.size() != outs + run.getStores().size())
-      return run.emitOpError() << "takes " << outs + run.getStores().size() << " results of a function of "
+      return run.emitOpError() << "takes " << outs + run.getStores().size() << " results, but the function returns "
                                << own.size();
     for (auto [value, result] : llvm::zip(run.getOuts(), own))
       rank.activations[value] = std::move(result);

@@ -38,8 +38,8 @@ template <typename Op> FailureOr<Parallel> findStages(ArrayRef<Op> ops, Parallel
   int64_t due = 0;
   for (Op op : ops)
     if (int64_t stage = due++; (int64_t)op.getStage() != stage || parallel.mesh.getPp() != (int64_t)ops.size())
-      return op.emitOpError() << "is of stage " << op.getStage() << ", where that of stage " << stage << " of "
-                              << parallel.mesh.getPp() << " is due";
+      return op.emitOpError() << "is of stage " << op.getStage() << ", but stage " << stage << " of "
+                              << parallel.mesh.getPp() << " is expected here";
   return parallel;
 }
 
@@ -241,8 +241,9 @@ verifyDrawn(const Model &model, const VerifyOptions &options,
       return report;
   }
   Operation *function = const_cast<Model &>(model).microBatch;
-  return function->emitError() << "the unpartitioned program computes undefined elements with each of " << kDraws
-                               << " draws, for example by a division by zero, as in a loss without a counted label";
+  return function->emitError()
+         << "the unpartitioned program computes undefined elements with each of " << kDraws
+         << " random inputs, for example by a division by zero, as in a loss without counted targets";
 }
 
 template <class E>
@@ -352,7 +353,7 @@ std::string VerifyReport::summary(const VerifyOptions &options) const {
                     : "loss, norm, parameters and optimizer states: ";
   text += formatCount(names.size(), "name") + "\n";
   if (byDigest)
-    text += "each tensor by a digest of 64 bits: both programs do not fit into memory at once\n";
+    text += "tensors are compared by 64-bit digests, because both programs do not fit into memory together\n";
   text += isEqual()
               ? "all equal\n"
               : formatCount(differing, byDigest ? "tensor" : "element") + (differing == 1 ? " differs\n" : " differ\n");

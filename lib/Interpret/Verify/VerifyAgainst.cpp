@@ -53,7 +53,7 @@ struct VerifyAgainstPass : xlc::interpret::impl::VerifyAgainstPassBase<VerifyAga
       report = verifyOrders(programs, options, orders);
       if (failed(report))
         return signalPassFailure();
-      printAsComment("in " + xlc::formatCount(orders, "random order") + " of streams, the last of which:\n" +
+      printAsComment("in " + xlc::formatCount(orders, "random order") + " of streams; the last one:\n" +
                      report->summary(options));
     }
     if (!report->isEqual()) {

@@ -25,8 +25,8 @@ FailureOr<func::FuncOp> GpuFrame::createFunction(OpBuilder &builder, StringRef n
   if (failed(verifyGpuKernel(kernel)))
     return failure();
   if (asked.accumulates.size() > kMostAdded && llvm::is_contained(asked.accumulates, true))
-    return kernel.emitError() << "programs for GPUs do not support kernels of more than " << kMostAdded
-                              << " results that are added to";
+    return kernel.emitError() << "programs for GPUs do not support kernels with more than " << kMostAdded
+                              << " accumulated results";
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), constantSpace());
   SmallVector<Type> parameters(asked.memory.size(), pointer);
   if (llvm::is_contained(asked.accumulates, true))

@@ -177,8 +177,8 @@ LogicalResult grid::verifySharedMemory(ModuleOp kernels) {
       bytes += graph::getByteSize(type.getElementType(), int64_t(type.getNumElements()));
     }
     if (bytes > most)
-      return kernel.emitError() << "kernel '" << kernel.getName() << "' has " << bytes
-                                << " bytes of shared memory, and a GPU gives it at most " << most;
+      return kernel.emitError() << "kernel '" << kernel.getName() << "' needs " << bytes
+                                << " bytes of shared memory, but a GPU provides at most " << most;
   }
   return success();
 }

@@ -32,8 +32,9 @@ static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
     plan::Library library = kernel->library.type;
     bool isOurs = library == plan::Library::NONE || library == plan::Library::Contract;
     if (!isOurs && runtime::deviceKernelsOf(*kernel).empty())
-      return blame(Fault::User, module.emitError()) << "programs for GPUs have no " << plan::EnumNameLibrary(library)
-                                                    << " yet, as '" << kernel->name << "' requires";
+      return blame(Fault::User, module.emitError())
+             << "programs for GPUs do not support " << plan::EnumNameLibrary(library) << " yet, which '" << kernel->name
+             << "' requires";
   }
   uint64_t mostSummed = 0;
   for (const auto &program : plan.programs)
@@ -44,8 +45,8 @@ static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
   if (mostSummed > (uint64_t)runtime::CombineParameters::mostSources)
     return blame(Fault::User, module.emitError())
            << "programs for GPUs add up terms of at most " << runtime::CombineParameters::mostSources
-           << " ranks in rank order, but here " << mostSummed << " ranks have terms: zero: {reduce: step} and "
-           << "precision: {reduce: fp32}, without runtime: {deterministic: true}, leave the sums to NCCL";
+           << " ranks in rank order, but here " << mostSummed << " ranks have terms; with zero: {reduce: step} and "
+           << "precision: {reduce: fp32}, without runtime: {deterministic: true}, NCCL adds them up";
   return success();
 }
 

@@ -281,10 +281,10 @@ std::unique_ptr<Target> xlc::makeCudaTarget(StringRef chip) {
 
 ChipOfDevice xlc::chipOfCudaDevice(const Device &device) {
   if (device.isCpu())
-    return {"", "target cuda requires a GPU, and '" + device.name + "' is a CPU"};
+    return {"", "target cuda requires a GPU, but '" + device.name + "' is a CPU"};
   int64_t capability = device.capability ? device.capability : capabilities[0];
   if (capability < capabilities[0])
-    return {"", llvm::formatv("target cuda requires compute capability {0:f1}, and '{1}' has {2:f1}",
+    return {"", llvm::formatv("target cuda requires compute capability {0:f1}, but '{1}' has {2:f1}",
                               double(capabilities[0]) / 10, device.name, double(capability) / 10)};
   return {nameOf(*std::prev(llvm::upper_bound(capabilities, capability))), ""};
 }

@@ -55,7 +55,7 @@ struct Library {
   std::string (*versionOf)(const OpenedLibrary &library); ///< empty: it does not say
   bool isNeeded;                                          ///< by every program
 };
-constexpr char ofNvidia[] = "a package of NVIDIA's beside the CUDA toolkit";
+constexpr char ofNvidia[] = "an NVIDIA package that is not part of the CUDA toolkit";
 constexpr Library libraries[] = {
     {{"NVIDIA driver", runtime::cudaDriver.files, runtime::cudaDriver.howToGet}, versionOfDriver, true},
     {runtime::cublasLtLibrary, versionOfCublasLt, true},
