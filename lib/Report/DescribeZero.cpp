@@ -14,9 +14,9 @@ std::string compare(const ZeroTrial *chosen, const ZeroTrial *other, StringRef n
     return ("auto: " + name + " cannot be planned").str();
   std::string limit = formatBytes(memory);
   if (*chosen->total > memory)
-    return "auto: no choice fits in " + limit + "; this needs the least";
+    return "auto: no choice fits in " + limit + "; this choice needs the least";
   if (other->traffic == chosen->traffic)
-    return ("auto: " + name + " would move as much").str();
+    return ("auto: " + name + " would move as many bytes").str();
   if (other->traffic > chosen->traffic)
     return ("auto: fits in " + limit + "; " + name + " would move ").str() +
            formatBytes(other->traffic - chosen->traffic) + " more";

@@ -105,7 +105,7 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
   table.bytes("data", memory.data, "host memory: rows that are read ahead");
   if (hasStages)
     table.row("residual slots", std::to_string(group.residualSlots),
-              pluralOf(group.residualSlots, "micro-batch") + ", of a chunk, with residuals in memory at once");
+              pluralOf(group.residualSlots, "micro-batch") + " of a chunk with residuals in memory at the same time");
   if (spec.deviceMemory) {
     bool fits = memory.total() <= *spec.deviceMemory;
     table.bytes("device memory", *spec.deviceMemory, fits ? "fits" : "does not fit");
@@ -157,7 +157,7 @@ void printTime(const GroupReport &group, const PlanReport &report, Table &table)
   if (!report.spec.device)
     return;
   const StageTime &time = group.time;
-  table.title("time per step on " + report.spec.device->name + ", predicted, of " + nameRanks(group.ranks));
+  table.title("predicted time per step on " + report.spec.device->name + ", of " + nameRanks(group.ranks));
   table.row("compute", formatSeconds(time.compute));
   for (auto [work, seconds] : llvm::enumerate(time.kernels))
     if (seconds > 0)
@@ -241,7 +241,7 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
   printPrecision(report, table);
   if (report.splitsAttention())
     table.title("attention (spec: runtime.attention)"),
-        table.row("products", "", "dropout in the library's own kernel would depend on the layout");
+        table.row("products", "", "dropout of the library's fused kernel would depend on the layout");
   std::vector<const GroupReport *> shown = listShown(report, isVerbose);
   if (report.groups.size() > kFullStages)
     printStages(report, out);
@@ -267,7 +267,7 @@ void xlc::printChanges(const PlanReport &report, raw_ostream &out) {
     return;
   }
   out << (report.changes.front().fits ? "each of these changes alone makes it fit:\n"
-                                      : "no single change makes it fit; this one comes nearest:\n");
+                                      : "no single change makes it fit; this one comes closest:\n");
   for (const Change &change : report.changes)
     out << llvm::formatv("  {0,-56}{1,12}, sends {2}\n", change.what, formatBytes(change.total),
                          formatBytes(change.traffic));

@@ -107,7 +107,7 @@ public:
   explicit Grid(const Launch &launch)
       : launch(launch), random(launch.seed), fibers(launch.threads), stacks(launch.threads * kStackBytes) {
     if (!stacks.isThere())
-      problem = "no memory for the threads' stacks";
+      problem = "cannot allocate the threads' stacks";
   }
   Grid(const Grid &) = delete;
   Grid &operator=(const Grid &) = delete;
@@ -270,7 +270,7 @@ void Grid::describeStall() {
 void Grid::access(const char *at, uint64_t bytes, uint64_t alignment, bool writes, bool isShared) {
   auto what = [&] { return name(running) + (writes ? " writes " : " reads ") + std::to_string(bytes) + " bytes"; };
   if ((uintptr_t)at % alignment != 0)
-    return fail(what() + " as if they were aligned to " + std::to_string(alignment));
+    return fail(what() + " that are not aligned to " + std::to_string(alignment));
   if (!isShared && !isInMemory(at, bytes))
     return fail(what() + " outside of all operands");
   if (!isShared && launch.observe)

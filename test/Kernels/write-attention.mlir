@@ -5,7 +5,7 @@
 // RUN: not xlc-opt --xlc-target=tpu %s 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not xlc-opt --xlc-target=cuda:sm_75 %s 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: xlc-opt --xlc-target=cuda:sm_90 %s --xlc-normalize-reductions | FileCheck %s
-// TARGET: xlc-opt: error: --xlc-target takes cpu, cuda, each with :CHIP or without
+// TARGET: xlc-opt: error: --xlc-target must be one of cpu, cuda, optionally with :CHIP
 
 // Scores are f32, and what is multiplied is bf16. Backward computes the probabilities again.
 // CHECK-LABEL: @causal

@@ -39,8 +39,8 @@ static std::unique_ptr<xlc::Target> takeTarget(int &argc, char **&argv) {
 int main(int argc, char **argv) {
   std::unique_ptr<xlc::Target> target = takeTarget(argc, argv);
   if (!target) {
-    llvm::errs() << "xlc-opt: error: --xlc-target takes " << llvm::join(xlc::listTargets(), ", ")
-                 << ", each with :CHIP or without\n";
+    llvm::errs() << "xlc-opt: error: --xlc-target must be one of " << llvm::join(xlc::listTargets(), ", ")
+                 << ", optionally with :CHIP\n";
     return 2;
   }
   mlir::DialectRegistry registry;

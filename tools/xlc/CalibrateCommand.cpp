@@ -57,7 +57,7 @@ Command xlc::addCalibrateCommand(CLI::App &app) {
   command->footer(
       "\nExamples:\n"
       "  xlc calibrate -o machine.yaml      and then, in a spec: cluster: {device: machine.yaml}\n"
-      "  xlc calibrate --cores 8            as a machine of eight cores\n"
+      "  xlc calibrate --cores 8            as a machine with eight cores\n"
       "  xlc calibrate --target cuda        its first GPU, and the memory of a process outside its arena\n\n"
       "Other load on the machine lowers the measured rates.");
   auto options = std::make_shared<CalibrateOptions>();

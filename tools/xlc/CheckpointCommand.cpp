@@ -18,8 +18,8 @@ constexpr const char *examples = R"(Examples:
   xlc checkpoint inspect checkpoints/step-00001000
   xlc checkpoint verify checkpoints/step-00001000                   every block; exit code 4 if one is damaged
   xlc checkpoint export checkpoints/step-00001000 -o model.safetensors --dtype bf16
-  xlc checkpoint export checkpoints/step-00001000 -o folder --shard-size 5GB     as Hugging Face's models are
-  xlc checkpoint export checkpoints/step-00001000 -o folder --adapter                as PEFT's adapters are
+  xlc checkpoint export checkpoints/step-00001000 -o folder --shard-size 5GB     in the format of Hugging Face models
+  xlc checkpoint export checkpoints/step-00001000 -o folder --adapter                in the format of PEFT adapters
   xlc checkpoint import model.safetensors -o checkpoints/step-00000000       or a folder of several files
   xlc checkpoint import model.safetensors --states states.safetensors --optimizer adamw --step 1000 --samples 64000 \
       -o checkpoints/step-00001000                                  to resume a run of another program
@@ -59,12 +59,12 @@ int inspectCheckpoint(const CheckpointCommandOptions &options) {
   printRow("seed", llvm::Twine(manifest.seed));
   if (const auto &scale = manifest.lossScale)
     printRow("loss scale", llvm::formatv("{0}, {1} steps skipped", scale->factor, scale->skipped));
-  printRow("optimizer", manifest.optimizer.empty() ? "not known" : manifest.optimizer);
+  printRow("optimizer", manifest.optimizer.empty() ? "unknown" : manifest.optimizer);
   if (const auto &data = manifest.data)
     printRow("rows", llvm::formatv("{0} in {1} file{2}{3}", data->rows, data->files.size(),
                                    data->files.size() == 1 ? "" : "s", data->shuffle ? ", shuffled" : ""));
   else
-    printRow("rows", "not known");
+    printRow("rows", "unknown");
   printRow("written by", llvm::formatv("xlc {0}: {1}, {2}, {3}", manifest.madeBy.xlc, manifest.madeBy.layout,
                                        manifest.madeBy.precision, manifest.madeBy.target));
   uint64_t bytes = 0;
@@ -144,8 +144,8 @@ void addOptionsOfExport(CLI::App &exporting, CheckpointCommandOptions &options) 
   CLI::Option *states = exporting.add_flag("--states", options.states, "also export the optimizer's states, as m/NAME");
   exporting.add_option("--dtype", options.dtype, "type of float parameters; default: unchanged")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}));
-  CLI::Option *shards = exporting.add_option("--shard-size", options.shardSize,
-                                             "write several files of at most this size, and their index: 5GB");
+  CLI::Option *shards = exporting.add_option(
+      "--shard-size", options.shardSize, "write several files of at most this size (for example 5GB), and their index");
   shards->check([](const std::string &text) {
     std::string reason;
     std::optional<int64_t> bytes = parseBytes(text, &reason);

@@ -13,7 +13,7 @@ constexpr const char *examples = R"(Examples:
   xlc diff gpt2.onnx zero1.yaml zero3.yaml --json        the same for scripts (keys: docs/PlanJson.md)
   xlc diff gpt2.onnx zero1.yaml zero3.yaml --html d.html memory of both over the step, in one scale
 
-Exit code 0 where both plans could be made, whether they differ or not, and whether they fit or not.)";
+Exit code 0 if both plans can be made, even if they differ or do not fit.)";
 
 struct DiffOptions {
   CommonOptions a, b; ///< the same but for the spec
@@ -50,13 +50,13 @@ int runDiff(DiffOptions options) {
 
 Command xlc::addDiffCommand(CLI::App &app) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App *command = app.add_subcommand("diff", "what differs between the plans of two specs");
+  CLI::App *command = app.add_subcommand("diff", "compare the plans of two specs");
   command->add_option("model", options->a.model, "the ONNX file")->required();
   command->add_option("a", options->a.spec, "a spec")->required();
   command->add_option("b", options->b.spec, "another spec")->required();
   options->a.addBeside(*command);
   command->add_flag("--json", options->json, "print JSON");
-  command->add_option("--html", options->html, "write a page with pictures, which needs no network and no other file");
+  command->add_option("--html", options->html, "write an HTML page with pictures; a single file that opens offline");
   command->footer(examples);
   return {command, [options] { return runDiff(*options); }};
 }

@@ -55,7 +55,7 @@ int examine() {
     for (const MachineReport::Part &part : reports.emplace_back(row.examine()).parts)
       printRow(part.name, part.what);
   printMpi();
-  llvm::outs() << "programs are made for\n";
+  llvm::outs() << "targets of programs\n";
   for (auto [row, report] : llvm::zip_equal(getTargets(), reports))
     printRow(row.facts.name, row.facts.madeFor + ": " +
                                  (report.obstacle.empty() ? "can run here" : "cannot run here, " + report.obstacle));
@@ -71,7 +71,7 @@ Command xlc::addDoctorCommand(CLI::App &app) {
   command->add_option("--disk", *disk,
                       "folder whose disk is measured for checkpoints; writes 256 MiB and deletes them");
   command->footer("\nExamples:\n"
-                  "  xlc doctor      libraries are searched as programs search them: LD_LIBRARY_PATH, ldconfig,\n"
+                  "  xlc doctor      searches for libraries as programs do: LD_LIBRARY_PATH, ldconfig,\n"
                   "                  the CUDA toolkit, packages of Python\n"
                   "  xlc doctor --disk checkpoints");
   return {command, [disk] { return disk->empty() ? examine() : examineDisk(*disk); }};

@@ -34,7 +34,7 @@ int inspectModel(const InspectCommandOptions &options) {
   InspectOptions inspecting;
   for (const std::string &dim : options.dims)
     if (auto [name, size] = parseDim(dim); !inspecting.dims.try_emplace(name, size).second) {
-      messages() << "--dims gives '" << name << "' two sizes\n";
+      messages() << "--dims specifies two sizes of '" << name << "'\n";
       return Usage;
     }
   if (!options.init.empty()) {

@@ -20,13 +20,13 @@ constexpr const char *examples = R"(Examples:
   xlc plan gpt2.onnx --spec zero3.yaml              memory, traffic and FLOPs of every rank
   xlc plan gpt2.onnx --spec zero3.yaml --json       the same for scripts
   xlc plan gpt2.onnx --spec zero3.yaml --html r.html  also as a page with pictures, for a browser
-  xlc plan gpt2.onnx --spec zero3.yaml -v           also what Import undid; of a pipeline every stage in full
+  xlc plan gpt2.onnx --spec zero3.yaml -v           also the rewrites that Import reverted, and every stage in full
   xlc plan gpt2.onnx --spec zero3.yaml --stop-after=Stage
   xlc plan gpt2.onnx --spec pp4.yaml --grid         the pipeline's schedule
   xlc plan gpt2.onnx --spec pp4.yaml --trace t.json its predicted timeline, for Perfetto
 
-Exit code 3 when a rank needs more than the spec's cluster.device_memory, 4 when the model's reference (docs/Export.md) has
-other gradients.)";
+Exit code 3 when a rank needs more than the spec's cluster.device_memory, 4 when the gradients differ from the
+model's reference (docs/Export.md).)";
 
 struct PlanOptions : CommonOptions {
   bool json = false, grid = false;
@@ -160,7 +160,7 @@ Command xlc::addPlanCommand(CLI::App &app) {
   CLI::Option *html =
       command
           ->add_option("--html", options->html,
-                       "write the report as a page with pictures, which needs no network and no other file")
+                       "write the report as an HTML page with pictures; a single file that opens offline")
           ->excludes(stop);
   command->add_flag("--grid", options->grid, "print the pipeline's schedule: a row per pp rank, a column per slot")
       ->excludes(json)

@@ -45,7 +45,7 @@ std::string tellMoved(const Judgement &judgement) {
   if (judgement.moved == 0)
     return "";
   return "; " + formatCount((int64_t)judgement.moved, "running average") +
-         " not compared: other initial values than in PyTorch";
+         " not compared: initial values differ from PyTorch";
 }
 
 /// Bytes that a process may still take; none where the system does not say it.
@@ -88,7 +88,7 @@ private:
     if (!target->runsInCompiler())
       target = (own = getTargets().front().make(CommonOptions().cpu)).get();
     if (std::vector<std::string> missing = target->findMissingFeatures(); !missing.empty())
-      throw Obstacle("kernels for " + target->chip() + " cannot run here, this CPU lacks " + missing.front());
+      throw Obstacle("kernels for " + target->chip() + " cannot run here: this CPU lacks " + missing.front());
   }
 
   /// One rank that has all rows in one micro-batch, in float32.
@@ -168,7 +168,8 @@ private:
     for (auto program : other->module->getOps<exec::ProgramOp>())
       arena = std::max(arena, (int64_t)program.getArena());
     if (std::optional<int64_t> available = findFreeMemory(); available && arena > *available)
-      throw Obstacle("a step takes " + formatBytes(arena) + ", this machine has " + formatBytes(*available) + " free");
+      throw Obstacle("a step needs " + formatBytes(arena) + ", but this machine has " + formatBytes(*available) +
+                     " free");
   }
 
   /// Of a parameter or a buffer before the step.
@@ -233,7 +234,7 @@ private:
     if (!outcome)
       throw Obstacle(llvm::toString(outcome.takeError()));
     if (outcome->isLate)
-      throw Obstacle("the step was stopped after " + formatSeconds(elapsed()) + ", --check-budget is " +
+      throw Obstacle("the step was stopped after " + formatSeconds(elapsed()) + "; --check-budget is " +
                      formatSeconds(seconds));
     observation.loss = outcome->loss;
   }
@@ -310,7 +311,7 @@ int xlc::checkReference(Session &session, const CheckOptions &options) {
     if (!judgement.obstacle.empty())
       throw Obstacle(judgement.obstacle);
     if (!judgement.differs()) {
-      note("as PyTorch: the loss and " + describe(judgement) + " of '" + llvm::sys::path::filename(path) + "' (" +
+      note("matches PyTorch: the loss and " + describe(judgement) + " of '" + llvm::sys::path::filename(path) + "' (" +
            formatSeconds(check.elapsed()) + ")" + tellMoved(judgement));
       return Done;
     }

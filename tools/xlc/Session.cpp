@@ -43,14 +43,15 @@ void CommonOptions::addTo(CLI::App &command) {
 }
 
 void CommonOptions::addBeside(CLI::App &command) {
-  command.add_option("--cpu", cpu, "processors that the program runs on (x86-64 levels; native: that of this machine)")
+  command.add_option("--cpu", cpu, "CPU that the program runs on (x86-64 levels; native: the level of this machine)")
       ->check(CLI::IsMember(getTargets().front().listChips()))
       ->capture_default_str();
   command.add_option("--target", target, "hardware that the program runs on; overrides the spec's `target`")
       ->check(CLI::IsMember(listTargets()));
-  command.add_flag("--no-raise", noRaise, "keep the model's small ops; recognise no patterns");
-  command.add_flag("-v,--verbose", verbose,
-                   "report what Import reverted and recognised; plan: print every pipeline stage in full");
+  command.add_flag("--no-raise", noRaise, "keep the model's small ops; do not recognise patterns");
+  command.add_flag(
+      "-v,--verbose", verbose,
+      "report rewrites that Import reverted and patterns that it recognised; plan: print every pipeline stage in full");
 }
 
 Session::Session(const CommonOptions &options)
@@ -162,10 +163,9 @@ int Session::writeReproducer() {
   } catch (const runtime::Rejected &rejected) { // where nothing can be written, the failure itself is what is told
     return Internal;
   }
-  diagnostics.report(
-      {.severity = Severity::Note,
-       .where = options.model,
-       .text = ("this is a bug in xlc; a report with the file '" + reproducerPath + "' helps to find it").str()});
+  diagnostics.report({.severity = Severity::Note,
+                      .where = options.model,
+                      .text = ("this is a bug in xlc; please report it with the file '" + reproducerPath + "'").str()});
   return Internal;
 }
 
@@ -190,7 +190,7 @@ int xlc::runGuarded(const Command &command) {
     runtime::sayPlainly("xlc: error: out of memory; ulimit -v or a container may set a limit\n");
     return Rejected;
   } catch (const std::system_error &error) {
-    messages() << "xlc: error: the system refuses a thread or a file: " << error.what() << "\n";
+    messages() << "xlc: error: cannot create a thread or open a file: " << error.what() << "\n";
     return Rejected;
   } catch (const std::exception &error) {
     messages() << "xlc: error: internal error: " << error.what() << "\n";

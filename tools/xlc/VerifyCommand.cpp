@@ -20,7 +20,7 @@ constexpr const char *examples = R"(Examples:
   xlc verify mlp.onnx --spec zero3.yaml --no-kernels        the program above the kernels alone
   xlc verify mlp.onnx --spec zero3.yaml --arithmetic f64    in double precision, up to rounding
   xlc verify mlp.onnx --spec zero3.yaml --steps 3 --seed 7
-  xlc verify mlp.onnx --spec zero3.yaml --orders 20         in 20 other orders of the ranks' streams too
+  xlc verify mlp.onnx --spec zero3.yaml --orders 20         also in 20 random orders of the ranks' streams
 
 The interpreter is slow; try small models or short sequences (dims). It prints its cost before it starts.
 Exit code 4 when the two programs differ.)";
@@ -43,8 +43,8 @@ struct VerifyCommandOptions : CommonOptions {
 bool canRunKernels(const Target &target) {
   std::vector<std::string> missing = target.findMissingFeatures();
   if (!missing.empty())
-    messages() << "xlc: error: kernels for " << target.chip() << " cannot run here, this CPU lacks " << missing.front()
-               << ": use --cpu native or --no-kernels\n";
+    messages() << "xlc: error: kernels for " << target.chip() << " cannot run here: this CPU lacks " << missing.front()
+               << "; use --cpu native or --no-kernels\n";
   return missing.empty();
 }
 
@@ -121,7 +121,7 @@ int runVerify(VerifyCommandOptions &options) {
   if (spec.precision.isMixed() && options.verify.arithmetic == interpret::Arithmetic::F32) {
     session.get().diagnostics.error(findPlace(spec, "precision").value_or(spec.path),
                                     "--arithmetic f32 would round to " + spec.precision.getName() +
-                                        ", and the unpartitioned program does not; use field or f64");
+                                        ", but the unpartitioned program would not; use field or f64");
     return Rejected;
   }
   if (options.orders > 0 && module.getOps<exec::ProgramOp>().empty()) {
@@ -155,8 +155,8 @@ int runVerify(VerifyCommandOptions &options) {
     if (int code = verifyInOrders(session, options))
       return code;
   if (hasKernels && ranks > runtime::kMostRanks)
-    llvm::outs() << "kernels are not run: " << ranks << " ranks, but a program can run at most " << runtime::kMostRanks
-                 << "\n";
+    llvm::outs() << "kernels are not run: the spec has " << ranks << " ranks, but a program can run at most "
+                 << runtime::kMostRanks << "\n";
   if (runsKernels && report->isEqual())
     return verifyKernels(session, options);
   llvm::outs() << "not compared: rounding, generated and library kernels, the driver\n";
@@ -188,7 +188,7 @@ Command xlc::addVerifyCommand(CLI::App &app) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--seed", options->verify.seed, "seed of the random parameters and rows")->capture_default_str();
-  command->add_option("--orders", options->orders, "number of random orders of the ranks' streams to run as well")
+  command->add_option("--orders", options->orders, "number of additional runs in random orders of the ranks' streams")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   command->add_flag("--kernels,!--no-kernels", options->kernels, "also run the compiled kernels")

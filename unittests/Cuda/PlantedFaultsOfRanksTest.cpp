@@ -132,7 +132,7 @@ TEST_F(FaultsOfReplicas, ARankTakesTheLargest) {
       [](Plan &plan) {
         stepOf(plan, "all_reduce loss_sum").action.AsExchange()->kind = plan::CollectiveKind::all_reduce_max;
       },
-      "ncclAllReduce of 1 elements of type 7, their largest");
+      "ncclAllReduce of 1 elements of type 7, maximum");
 }
 
 TEST_F(FaultsOfReplicas, ARankHasAnotherOrder) {
@@ -155,7 +155,7 @@ TEST_F(FaultsOfReplicas, ARankLeavesAllCollectivesOut) {
           if (step->action.AsExchange())
             leaveOut(*step);
       },
-      "rank 0 of a communicator waits for rank 1, which does not come, in ncclReduceScatter of 3136 elements");
+      "rank 0 of a communicator waits for rank 1, which does not arrive, in ncclReduceScatter of 3136 elements");
 }
 
 // Two stages -------------------------------------------------------------------------------------------------------------

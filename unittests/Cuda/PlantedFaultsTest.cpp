@@ -104,7 +104,7 @@ TEST_F(Faults, AnOperandThatIsNotAlignedAsTheCodeBelieves) {
         view->sizes = {call.out_bytes[0] / 4}, view->strides = {1};
         call.out_views[0] = (uint32_t)plan.views.size(), plan.views.push_back(std::move(view));
       },
-      "as if they were aligned to");
+      "that are not aligned to");
 }
 
 TEST_F(Faults, WorkspaceOverTheResult) {

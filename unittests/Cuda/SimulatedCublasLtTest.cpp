@@ -177,7 +177,7 @@ TEST_F(EndedCalls, AnAlgorithmOfAnotherProduct) {
   replace(b, DataType::F32, 16, 7, 16);
   replace(d, DataType::F32, 4, 7, 4);
   EXPECT_EXIT(multiply(), testing::ExitedWithCode(70),
-              "simulated device: cublasLtMatmul was given an algorithm that was chosen for another product");
+              "simulated device: cublasLtMatmul received an algorithm that was chosen for another product");
 }
 
 TEST_F(EndedCalls, ADescriptorThatWasDestroyed) {
@@ -187,7 +187,7 @@ TEST_F(EndedCalls, ADescriptorThatWasDestroyed) {
   library.destroyLayout(gone);
   std::swap(a, gone);
   EXPECT_EXIT(multiply(), testing::ExitedWithCode(70),
-              "simulated device: cublasLtMatmul was given an invalid handle or descriptor");
+              "simulated device: cublasLtMatmul received an invalid handle or descriptor");
   std::swap(a, gone);
 }
 

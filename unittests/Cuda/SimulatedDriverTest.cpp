@@ -118,7 +118,7 @@ TEST_P(SimulatedDriver, BytesOutsideOfItsMemory) {
 }
 
 TEST_P(SimulatedDriver, WhatIsLeft) {
-  expectComplaint(GetParam(), "the context is given up with 1 events", [](Bench &b) { b.event.release(); });
+  expectComplaint(GetParam(), "the context is destroyed with 1 events", [](Bench &b) { b.event.release(); });
 }
 
 TEST_P(SimulatedDriver, WhatTheRealOneRefuses) {

@@ -43,7 +43,7 @@ void expectEnd(const char *order, int code, const char *words, const Body &body)
 TEST(SimulatedNcclOrder, SeveralCommunicatorsAskForTheHostsOrder) {
   for (const char *order : {"early", "late", "random:1"}) {
     unsetenv(ordering);
-    expectEnd(order, 70, "operations of several communicators of a device, which nothing orders",
+    expectEnd(order, 70, "operations of several communicators of a device are not ordered",
               [](Rank &rank) { sumInBoth(rank, false); });
     setenv(ordering, "1", 1);
     expectEnd(order, 0, "", [](Rank &rank) { sumInBoth(rank, false); });
@@ -52,7 +52,8 @@ TEST(SimulatedNcclOrder, SeveralCommunicatorsAskForTheHostsOrder) {
 
 TEST(SimulatedNcclOrder, HostsWithOtherOrdersWaitForEver) {
   setenv(ordering, "1", 1);
-  expectEnd("late", 70, "waits for rank ., which does not come", [](Rank &rank) { sumInBoth(rank, rank.number == 1); });
+  expectEnd("late", 70, "waits for rank ., which does not arrive",
+            [](Rank &rank) { sumInBoth(rank, rank.number == 1); });
 }
 
 TEST(SimulatedNcclOrder, AGroupAbortsAllAtOnce) {

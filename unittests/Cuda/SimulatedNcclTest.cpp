@@ -56,7 +56,7 @@ TEST_P(SimulatedNccl, WhatARankSendsToItself) {
     expected.resize(16, 2);
     expect(rank.read(rank.stream, 16) == expected);
   });
-  expectComplaint("receives from itself what it does not send", [](Rank &rank) { rank.receive(rank.number); });
+  expectComplaint("receives from itself, but does not send to itself", [](Rank &rank) { rank.receive(rank.number); });
 }
 
 /// The host of rank 0 waits for a message that comes after one of its own in another stream, which rank 1 is to take: whose host has
@@ -109,13 +109,14 @@ TEST(SimulatedNcclLate, WhoIsAskedAsksOnce) {
 
 TEST_P(SimulatedNccl, OtherCounts) {
   expectComplaint("rank . of a communicator is in ncclAllReduce of [78] elements of type 7, "
-                  "and rank . in ncclAllReduce of [78] elements of type 7",
+                  "but rank . is in ncclAllReduce of [78] elements of type 7",
                   [](Rank &rank) { rank.sum(rank.number == 0 ? 8 : 7); });
 }
 
 TEST_P(SimulatedNccl, OtherTypes) {
-  expectComplaint("is in ncclAllReduce of 8 elements of type [67], and rank . in ncclAllReduce of 8 elements of type",
-                  [](Rank &rank) { rank.sum(8, rank.number == 0 ? DataType::F32 : DataType::F16); });
+  expectComplaint(
+      "is in ncclAllReduce of 8 elements of type [67], but rank . is in ncclAllReduce of 8 elements of type",
+      [](Rank &rank) { rank.sum(8, rank.number == 0 ? DataType::F32 : DataType::F16); });
 }
 
 TEST_P(SimulatedNccl, OtherReductions) {
@@ -124,7 +125,7 @@ TEST_P(SimulatedNccl, OtherReductions) {
 }
 
 TEST_P(SimulatedNccl, AnotherOrder) {
-  expectComplaint("is in nccl(AllReduce|AllGather) .*, and rank . in nccl(AllReduce|AllGather)", [](Rank &rank) {
+  expectComplaint("is in nccl(AllReduce|AllGather) .*, but rank . is in nccl(AllReduce|AllGather)", [](Rank &rank) {
     if (rank.number == 0)
       rank.sum(), rank.gather();
     else
@@ -134,7 +135,7 @@ TEST_P(SimulatedNccl, AnotherOrder) {
 
 TEST_P(SimulatedNccl, ACallThatARankLeavesOut) {
   expectComplaint(
-      "rank . of a communicator waits for rank 1, which does not come, in ncclAllReduce of 8 elements",
+      "rank . of a communicator waits for rank 1, which does not arrive, in ncclAllReduce of 8 elements",
       [](Rank &rank) {
         if (rank.number != 1)
           rank.sum();
@@ -145,14 +146,14 @@ TEST_P(SimulatedNccl, ACallThatARankLeavesOut) {
 }
 
 TEST_P(SimulatedNccl, AMessageOfAnotherSize) {
-  expectComplaint("is in ncclSend of 7 elements of type 7, and rank 0 in ncclSend of 8 elements",
+  expectComplaint("is in ncclSend of 7 elements of type 7, but rank 0 is in ncclSend of 8 elements",
                   [](Rank &rank) { rank.number == 0 ? rank.send(1, 8) : rank.receive(0, 7); });
 }
 
 TEST_P(SimulatedNccl, AMessageOfAnotherPeer) {
   expectComplaint(
-      "rank 1 of a communicator waits for rank 2, which does not come, in ncclSend of 8 elements|"
-      "rank 0 of a communicator waits for rank 1, which does not come, in ncclSend of 8 elements",
+      "rank 1 of a communicator waits for rank 2, which does not arrive, in ncclSend of 8 elements|"
+      "rank 0 of a communicator waits for rank 1, which does not arrive, in ncclSend of 8 elements",
       [](Rank &rank) {
         if (rank.number < 2)
           rank.number == 0 ? rank.send(1) : rank.receive(2);
@@ -163,7 +164,7 @@ TEST_P(SimulatedNccl, AMessageOfAnotherPeer) {
 }
 
 TEST_P(SimulatedNccl, MessagesInAnotherOrder) {
-  expectComplaint("rank 1 of a communicator is in ncclSend of 4 elements of type 7, and rank 0 in ncclSend of 8",
+  expectComplaint("rank 1 of a communicator is in ncclSend of 4 elements of type 7, but rank 0 is in ncclSend of 8",
                   [](Rank &rank) {
                     if (rank.number == 0)
                       rank.send(1, 8), rank.send(1, 4);
@@ -173,7 +174,7 @@ TEST_P(SimulatedNccl, MessagesInAnotherOrder) {
 }
 
 TEST_P(SimulatedNccl, AGroupThatGivesMoreThanIsTaken) {
-  expectComplaint("rank 0 of a communicator gives more than rank 1 takes: ncclSend of 4 elements", [](Rank &rank) {
+  expectComplaint("rank 0 of a communicator sends more than rank 1 receives: ncclSend of 4 elements", [](Rank &rank) {
     rank.nccl.group([&] {
       if (rank.number == 0)
         rank.send(1, 8), rank.send(1, 4);
@@ -184,7 +185,7 @@ TEST_P(SimulatedNccl, AGroupThatGivesMoreThanIsTaken) {
 }
 
 TEST_P(SimulatedNccl, AnotherCommunicator) {
-  expectComplaint("waits for rank ., which does not come, in ncclAllReduce of 8 elements", [](Rank &rank) {
+  expectComplaint("waits for rank ., which does not arrive, in ncclAllReduce of 8 elements", [](Rank &rank) {
     nccl::Config config;
     nccl::Handle part = nullptr;
     rank.nccl.split(rank.all, 0, rank.number, &part, &config);
@@ -206,7 +207,8 @@ TEST_P(SimulatedNccl, ARankThatDoesNotJoin) {
     Job job;
     Rank rank(job, 2, 0);
   };
-  EXPECT_EXIT(join(GetParam()), testing::ExitedWithCode(70), "rank 0 of 2 waits for others to join its communicator");
+  EXPECT_EXIT(join(GetParam()), testing::ExitedWithCode(70),
+              "rank 0 of 2 waits for other ranks to join its communicator");
 }
 
 /// It has made the id, and its process has ended.
@@ -218,11 +220,12 @@ TEST_P(SimulatedNccl, ARankThatHasGoneBeforeOthersJoin) {
     std::strcpy(job.id.bytes, "/proc/self/fd/99999");
     Rank rank(job, 2, 1);
   };
-  EXPECT_EXIT(join(GetParam()), testing::ExitedWithCode(70), "rank 1 of 2 waits for others to join its communicator");
+  EXPECT_EXIT(join(GetParam()), testing::ExitedWithCode(70),
+              "rank 1 of 2 waits for other ranks to join its communicator");
 }
 
 TEST_P(SimulatedNccl, ARankThatDoesNotSplit) {
-  expectComplaint("rank 0 of 2 waits for others to split a communicator", [](Rank &rank) {
+  expectComplaint("rank 0 of 2 waits for other ranks to split a communicator", [](Rank &rank) {
     nccl::Config config;
     nccl::Handle part = nullptr;
     if (rank.number == 0)
@@ -272,11 +275,11 @@ TEST_P(SimulatedNccl, ABufferThatIsWrittenWhileItIsSent) {
 }
 
 TEST_P(SimulatedNccl, AGroupThatIsNotClosed) {
-  expectComplaint("a communicator is given up in a group that is not closed", [](Rank &rank) {
+  expectComplaint("a communicator is aborted in an open group", [](Rank &rank) {
     rank.nccl.beginGroup();
     rank.sum();
   });
-  expectComplaint("the context is given up with 1 communicators", [](Rank &rank) {
+  expectComplaint("the context is destroyed with 1 communicators", [](Rank &rank) {
     rank.nccl.beginGroup();
     rank.nccl.abort(std::exchange(rank.all, nullptr));
   });
@@ -304,7 +307,7 @@ TEST_P(SimulatedNccl, ACommunicatorThatIsDestroyedTooEarly) {
 }
 
 TEST_P(SimulatedNccl, ACommunicatorThatIsLeft) {
-  expectComplaint("the context is given up with 1 communicators", [](Rank &rank) { rank.all = nullptr; });
+  expectComplaint("the context is destroyed with 1 communicators", [](Rank &rank) { rank.all = nullptr; });
 }
 
 TEST_P(SimulatedNccl, WhatIsAbortedWaitsForNobody) {
@@ -345,7 +348,7 @@ TEST_P(SimulatedNccl, MemoryThatOneRankHasRegistered) {
 }
 
 TEST_P(SimulatedNccl, MemoryOfWhichSomeIsRegistered) {
-  expectComplaint("memory that is not registered, in a communicator with which some is, in ncclAllReduce",
+  expectComplaint("memory that is not registered, in a communicator with registered memory, in ncclAllReduce",
                   [](Rank &rank) {
                     void *registration = nullptr;
                     rank.nccl.registerMemory(rank.all, rank.given(), Rank::count * sizeof(float), &registration);
@@ -354,7 +357,7 @@ TEST_P(SimulatedNccl, MemoryOfWhichSomeIsRegistered) {
 }
 
 TEST_P(SimulatedNccl, MemoryThatOthersCannotMapIsRegistered) {
-  expectComplaint("memory is registered that others cannot map", [](Rank &rank) {
+  expectComplaint("registered memory cannot be mapped by other ranks", [](Rank &rank) {
     Arena own(rank.driver, rank.number, 1 << 16);
     void *registration = nullptr;
     rank.nccl.registerMemory(rank.all, (void *)(uintptr_t)own.begin(), own.size(), &registration); // NOLINT
@@ -362,7 +365,7 @@ TEST_P(SimulatedNccl, MemoryThatOthersCannotMapIsRegistered) {
 }
 
 TEST_P(SimulatedNccl, MemoryThatGoesWhileItIsRegistered) {
-  expectComplaint("memory is unmapped that is registered", [](Rank &rank) {
+  expectComplaint("memory is unmapped while it is registered", [](Rank &rank) {
     Arena other(rank.driver, rank.number, 1 << 16, Sharing::Exportable);
     void *registration = nullptr;
     rank.nccl.registerMemory(rank.all, (void *)(uintptr_t)other.begin(), other.size(), &registration); // NOLINT
@@ -370,14 +373,14 @@ TEST_P(SimulatedNccl, MemoryThatGoesWhileItIsRegistered) {
 }
 
 TEST_P(SimulatedNccl, MemoryThatIsDeregisteredTooEarlyOrNot) {
-  expectComplaint("memory is deregistered before the operations of its communicator have ended", [](Rank &rank) {
+  expectComplaint("memory is deregistered before its communicator's operations have ended", [](Rank &rank) {
     void *registration = rank.registerArena();
     if (rank.number == 1)
       std::this_thread::sleep_for(std::chrono::seconds(5));
     rank.sum();
     rank.nccl.deregister(rank.all, registration);
   });
-  expectComplaint("a communicator is destroyed with which memory is registered",
+  expectComplaint("a communicator is destroyed while memory is registered with it",
                   [](Rank &rank) { rank.registerArena(); });
 }
 

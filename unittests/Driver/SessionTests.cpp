@@ -57,7 +57,7 @@ TEST_F(SessionTest, AGateThatFailsIsOurs) {
   auto [code, printed] = say("Schedule", "'sched.update' op updates a bucket twice");
   EXPECT_EQ(code, Internal);
   EXPECT_NE(printed.find("error: internal error in phase Schedule: 'sched.update' op"), std::string::npos);
-  EXPECT_NE(printed.find("note: this is a bug in xlc; a report with the file 'xlc-reproducer.mlir' helps to find it"),
+  EXPECT_NE(printed.find("note: this is a bug in xlc; please report it with the file 'xlc-reproducer.mlir'"),
             std::string::npos);
   auto file = llvm::MemoryBuffer::getFile("xlc-reproducer.mlir");
   ASSERT_TRUE(file);

@@ -291,7 +291,7 @@ json::Object xlc::changesSection(const PlanReport &report) {
   return json::Object{{"text", !isAny ? "No single change of the spec reduces the memory of the fullest rank."
                                : report.changes.front().fits
                                    ? "Each of these changes alone makes it fit."
-                                   : "No single change makes it fit; this one comes nearest."},
+                                   : "No single change makes it fit; this one comes closest."},
                       {"any", isAny},
                       {"rows", std::move(rows)}};
 }

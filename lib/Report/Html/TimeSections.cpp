@@ -76,10 +76,11 @@ json::Object xlc::timelineSection(ArrayRef<DrawnStage> stages, const PredictedSt
     rows.push_back(timelineRow(stage, predicted.stages[stage.first->stage], predicted));
   for (size_t part = 0; part < kStepParts; ++part)
     passes.push_back(json::Object{{"pass", nameOf(StepPart(part))}});
-  std::string text = predicted.isTime ? "A step takes " + formatSeconds(predicted.step) + " on " + spec.device->name +
-                                            ", predicted. Below the computations of each stage are its messages."
-                                      : "The spec has no cluster.device: widths show work, in floating-point "
-                                        "operations and the bytes of kernels; messages have no width.";
+  std::string text = predicted.isTime
+                         ? "The predicted time of a step on " + spec.device->name + " is " +
+                               formatSeconds(predicted.step) + ". The messages of a stage are below its computations."
+                         : "The spec has no cluster.device: widths show work, in floating-point "
+                           "operations and the bytes of kernels; messages have no width.";
   if (spec.ranks() > 1 && predicted.isTime)
     text += llvm::formatv(" Anything shorter than 1/{0} of the step is not drawn.", StageTimeline::kParts);
   return json::Object{{"title", stages.size() > 1 ? "The pipeline's step" : "The step"},
@@ -101,7 +102,7 @@ json::Object xlc::timesTable(ArrayRef<DrawnStage> stages, const PlanReport &repo
     }
     rows.push_back(json::Object{{"name", stage.name}, {"cells", texts(cells, "text")}});
   }
-  return json::Object{{"caption", "Time of a step on " + report.spec.device->name + ", by kind, predicted"},
+  return json::Object{{"caption", "Predicted time of a step on " + report.spec.device->name + ", by kind"},
                       {"columns", texts(names, "name")},
                       {"rows", std::move(rows)}};
 }

@@ -45,7 +45,7 @@ void Channels::waitFor(const std::atomic<uint32_t> &count, uint32_t least, const
   while (count < least) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
     if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(patience()))
-      endWith("rank " + std::to_string(self) + " of " + std::to_string(ranks) + " waits for others " + what);
+      endWith("rank " + std::to_string(self) + " of " + std::to_string(ranks) + " waits for other ranks " + what);
   }
 }
 

@@ -85,7 +85,7 @@ void choose(const Described &described, const Attributes &preference, int most, 
 Status check(const Product &p, const Algorithm &algorithm, void *workspace, size_t bytes, Recipe &recipe) {
   recipe = recipeOf(algorithm);
   if (!isFor(p, recipe))
-    endWith("cublasLtMatmul was given an algorithm that was chosen for another product");
+    endWith("cublasLtMatmul received an algorithm that was chosen for another product");
   uint64_t bits =
       (uint64_t)p.aAt | (uint64_t)p.bAt | (uint64_t)p.cAt | (uint64_t)p.dAt | (uint64_t)p.biasAt | (uint64_t)p.besideAt;
   bool isAligned = bits % recipe.alignment == 0;

@@ -12,7 +12,7 @@ CUDA_FUNCTION cuStreamBeginCapture_v2(Queue *stream, int mode) {
   if (!call.isGood())
     return call.status;
   if (mode != ofThread)
-    endWith("captures of this mode are not simulated");
+    endWith("only captures of mode thread-local are simulated");
   if (!stream)
     return captureUnsupported;
   Queue &queue = call.state.findQueue(stream);
@@ -83,7 +83,7 @@ CUDA_FUNCTION cuGraphLaunch(Graph *executable, Queue *stream) {
   if (!queue || !call.context.executables.count(executable))
     return queue ? invalidValue : call.status;
   if (queue->capture)
-    endWith("graphs within graphs are not simulated");
+    endWith("nested graphs are not simulated");
   call.state.launch(*executable, *queue);
   return success;
 }

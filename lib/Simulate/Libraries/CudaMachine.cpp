@@ -86,7 +86,7 @@ bool isDevice(int number) { return number >= 0 && number < countDevices(); }
 void checkNothingIsLeft(const Context &context, const State &state) {
   auto check = [](size_t count, const std::string &what) {
     if (count > 0)
-      endWith("the context is given up with " + std::to_string(count) + " " + what);
+      endWith("the context is destroyed with " + std::to_string(count) + " " + what);
   };
   check(state.queues.size() - 1 - state.ofGraphs.size(), "streams");
   check(context.events.size(), "events");
@@ -278,7 +278,7 @@ CUDA_FUNCTION cuMemUnmap(uint64_t address, size_t bytes) {
   if (!region || !region->isMapped || region->bytes != bytes)
     return invalidValue;
   if (region->held > 0)
-    endWith("memory is unmapped that is registered");
+    endWith("memory is unmapped while it is registered");
   mprotect(region->begin, bytes, PROT_NONE);
   region->isMapped = false;
   return success;

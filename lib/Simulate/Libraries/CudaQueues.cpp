@@ -63,7 +63,7 @@ CUDA_FUNCTION cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, 
   if (isPinned(call.context, from, bytes))
     work.run = [=] { std::memcpy(target, from, bytes); };
   else if (queue->capture)
-    endWith("a graph has a copy of memory of the host that is not pinned");
+    endWith("a graph copies host memory that is not pinned");
   else
     work.run = [target, copy = std::string((const char *)from, bytes)] {
       std::memcpy(target, copy.data(), copy.size());
@@ -79,7 +79,7 @@ CUDA_FUNCTION cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, Queue 
   auto *source = (const char *)(uintptr_t)from;
   bool waits = !isPinned(call.context, to, bytes); // such a copy is over when the call returns
   if (waits && queue->capture)
-    endWith("a graph has a copy of memory of the host that is not pinned");
+    endWith("a graph copies host memory that is not pinned");
   Work work{sized("cuMemcpyDtoHAsync", bytes), {{source, bytes}}, {}, [=] { std::memcpy(to, source, bytes); }};
   call.state.put(*queue, std::move(work));
   if (waits)

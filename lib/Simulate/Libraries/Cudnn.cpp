@@ -86,7 +86,7 @@ SimulatedTensor tensorOf(const Attributes &a) {
   std::vector<int64_t> dimensions = a.all<int64_t>(Attribute::TensorDimensions);
   std::vector<int64_t> strides = a.all<int64_t>(Attribute::TensorStrides);
   if (dimensions.size() != 4 || strides.size() != 4)
-    endWith("a tensor of cuDNN has other than four dimensions");
+    endWith("a cuDNN tensor must have four dimensions");
   std::copy(dimensions.begin(), dimensions.end(), tensor.dimensions.begin());
   std::copy(strides.begin(), strides.end(), tensor.strides.begin());
   return tensor;
@@ -99,7 +99,7 @@ SimulatedOperation convolutionOf(const Attributes &a, Makes makes) {
   auto pair = [&](Attribute attribute) {
     std::vector<int64_t> all = how.all<int64_t>(attribute);
     if (all.size() != 2)
-      endWith("a convolution of cuDNN has other than two dimensions");
+      endWith("a cuDNN convolution must have two dimensions");
     return std::array{all[0], all[1]};
   };
   SimulatedTensor w = tensorOf(*a.descriptor(is.w)), x = tensorOf(*a.descriptor(is.x));
@@ -154,7 +154,7 @@ SimulatedOperation operationOf(const Attributes &a) {
     result.x = tensor(Attribute::OperationReshapeX), result.y = tensor(Attribute::OperationReshapeY);
     return result;
   default:
-    endWith("a graph of cuDNN has a descriptor of kind " + std::to_string((int)a.kind) + " as an operation");
+    endWith("a cuDNN graph has a descriptor of kind " + std::to_string((int)a.kind) + " as an operation");
   }
 }
 
@@ -192,10 +192,10 @@ Work workOf(const std::vector<SimulatedOperation> &operations, const Attributes 
     if (tensor.isVirtual)
       return;
     if (!places->count(tensor.id))
-      endWith("a variant pack of cuDNN lacks a tensor");
+      endWith("a cuDNN variant pack lacks a tensor");
     if (!tensor.isByValue) {
       if ((uintptr_t)places->at(tensor.id) % 16)
-        endWith("a tensor of cuDNN is not at its alignment");
+        endWith("a cuDNN tensor is not aligned to 16 bytes");
       std::vector<Span> more = tensor.spans(places->at(tensor.id));
       spans.insert(spans.end(), more.begin(), more.end());
     } else if (auto [found, isNew] = numbers->try_emplace(tensor.id); isNew) {
@@ -254,7 +254,7 @@ CUDNN_FUNCTION cudnnBackendCreateDescriptor(Kind kind, Attributes **made) {
 }
 CUDNN_FUNCTION cudnnBackendDestroyDescriptor(Attributes *descriptor) {
   if (!living.remove(descriptor))
-    endWith("a descriptor of cuDNN is destroyed twice");
+    endWith("a cuDNN descriptor is destroyed twice");
   delete descriptor;
   return Status::Success;
 }
@@ -270,7 +270,7 @@ CUDNN_FUNCTION cudnnBackendFinalize(Attributes *descriptor) {
     return Status::InternalError;
   if (descriptor->kind == Kind::OperationGraph)
     if (std::string wrong = xlc::simulate::cudnn::check(operationsOf(*descriptor)); !wrong.empty())
-      endWith("a graph of cuDNN: " + wrong);
+      endWith("a cuDNN graph: " + wrong);
   if (descriptor->kind == Kind::ExecutionPlan) { // its configuration may go
     const Attributes *engine = descriptor->descriptor(Attribute::PlanConfiguration);
     for (Attribute each : {Attribute::HeuristicsGraph, Attribute::EngineNotes})

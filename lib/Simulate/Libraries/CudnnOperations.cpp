@@ -237,9 +237,9 @@ std::string check(const std::vector<Operation> &operations) {
   auto isMissing = [&](const Tensor &tensor) { return tensor.isVirtual && !written.count(tensor.id); };
   for (const Operation &operation : operations) {
     if (isMissing(operation.x) || (operation.b && isMissing(*operation.b)) || (operation.t && isMissing(*operation.t)))
-      return "an operation reads a value that none before it makes";
+      return "an operation reads a value that no earlier operation computes";
     if (!written.insert(operation.y.id).second)
-      return "two operations make one tensor";
+      return "two operations write the same tensor";
   }
   return "";
 }

@@ -70,7 +70,7 @@ Attributes &get(Kind kind, void *address, const char *function) {
   std::lock_guard lock(living().mutex);
   auto found = living().objects.find(address);
   if (found == living().objects.end() || found->second->kind != kind)
-    endWith(std::string(function) + " was given an invalid handle or descriptor");
+    endWith(std::string(function) + " received an invalid handle or descriptor");
   return found->second->values;
 }
 

@@ -24,7 +24,7 @@ uint64_t bytesOf(const std::string &bits, const std::string &count) {
 void showOwnNames() {
   Dl_info self;
   if (!dladdr((void *)&showOwnNames, &self) || !dlopen(self.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD))
-    endWith("the simulated driver cannot be found by images");
+    endWith("an image cannot find the simulated driver");
 }
 
 } // namespace
@@ -54,7 +54,7 @@ Image::Image(const char *ptx) : kernels(readEntries(ptx)) {
     endWith(std::string("the image cannot be opened: ") + dlerror());
   auto *digest = (const uint64_t *)dlsym(library, kDigestName);
   if (!digest || *digest != XXH3_64bits(ptx, std::strlen(ptx)))
-    endWith(std::string("'") + path + "' is the image of another program");
+    endWith(std::string("'") + path + "' is an image of another program");
   for (const auto *each = (const Operand *)dlsym(library, kConstantsName); each && each->begin; ++each)
     ownConstants.push_back(*each);
 }
@@ -71,7 +71,7 @@ SimulatedKernel *Image::find(const std::string &name) {
   found->second.image = this;
   found->second.code = (Kernel)dlsym(library, name.c_str());
   if (!found->second.code)
-    endWith("the image has no '" + name + "', which its PTX has");
+    endWith("the image has no '" + name + "' of its PTX");
   return &found->second;
 }
 

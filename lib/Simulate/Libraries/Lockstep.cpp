@@ -29,7 +29,7 @@ template <class Function> Function findReal(Function, const char *name) {
   static void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   void *found = driver ? dlsym(driver, name) : nullptr;
   if (!found)
-    endWith(std::string("the driver has no ") + name);
+    endWith(std::string("the driver does not export ") + name);
   return (Function)found;
 }
 #define REAL(function) findReal(&(function), #function)

@@ -21,7 +21,7 @@ Order readOrder(const char *text) {
   else if (word == "late")
     order.when = Order::Late;
   else if (word != "random")
-    endWith("XLC_SIMULATE_ORDER is early, late, random or random:SEED, not '" + word + "'");
+    endWith("XLC_SIMULATE_ORDER must be early, late, random or random:SEED, not '" + word + "'");
   return order;
 }
 

@@ -88,7 +88,7 @@ void noteRegistration(const Communicator &communicator, Operation &operation) {
   operation.isRegistered =
       isRegistered(operation.from, operation.given(ranks)) && isRegistered(operation.to, operation.written(ranks));
   if (!operation.isRegistered)
-    endWith("memory that is not registered, in a communicator with which some is, in " + operation.describe());
+    endWith("memory that is not registered, in a communicator with registered memory, in " + operation.describe());
 }
 
 nccl::Status put(const char *function, Handle handle, void *stream, Operation operation) {
@@ -155,9 +155,9 @@ static void giveUp(Handle handle, bool aborts) {
   else if (communicator->ended != communicator->asked)
     endWith("a communicator is destroyed before its operations have ended");
   else if (!communicator->registered.empty())
-    endWith("a communicator is destroyed with which memory is registered");
+    endWith("a communicator is destroyed while memory is registered with it");
   else if (communicator.use_count() > 2) // beside the list of those that live, and this
-    endWith("a communicator is destroyed before the graphs that have its operations");
+    endWith("a communicator is destroyed before the graphs that contain its operations");
   communicator->held.reset(), communicator->registered.clear();
   std::lock_guard lock(Living::get().mutex);
   Living::get().all.erase(communicator.get());
@@ -165,7 +165,7 @@ static void giveUp(Handle handle, bool aborts) {
 NCCL_FUNCTION ncclCommDestroy(Handle handle) {
   bool fails = isToFail("ncclCommDestroy");
   if (depth > 0) // NCCL puts it off until the group ends
-    endWith("a communicator is given up in a group that is not closed");
+    endWith("a communicator is aborted in an open group");
   giveUp(handle, fails);
   return fails ? nccl::Status::InternalError : nccl::Status::Success;
 }
@@ -174,7 +174,7 @@ NCCL_FUNCTION ncclCommAbort(Handle handle) {
   if (depth > 0)
     aborted.push_back(handle);
   else if (Living::get().isAnyBusy(*Living::get().find(handle)))
-    endWith("a communicator is aborted before another one, for whose operations its own may wait: a group aborts all");
+    endWith("a communicator is aborted before another one whose operations it may wait for; abort both in one group");
   else
     giveUp(handle, true);
   return fails ? nccl::Status::InternalError : nccl::Status::Success;
@@ -191,7 +191,7 @@ NCCL_FUNCTION ncclCommRegister(Handle handle, void *begin, size_t bytes, void **
     return nccl::Status::UnhandledCudaError;
   std::shared_ptr<void> held = holdMemory(begin, bytes);
   if (!held) // the real one leaves it at that, and copies
-    endWith("memory is registered that others cannot map");
+    endWith("registered memory cannot be mapped by other ranks");
   *registration = &Living::get().find(handle)->registered.emplace_back((const char *)begin, bytes, held);
   return nccl::Status::Success;
 }
@@ -199,7 +199,7 @@ NCCL_FUNCTION ncclCommDeregister(Handle handle, void *registration) {
   bool fails = isToFail("ncclCommDeregister");
   std::shared_ptr<Communicator> communicator = Living::get().find(handle);
   if (communicator->ended != communicator->asked)
-    endWith("memory is deregistered before the operations of its communicator have ended");
+    endWith("memory is deregistered before its communicator's operations have ended");
   size_t count = communicator->registered.remove_if([&](auto &each) { return &each == registration; });
   return fails ? nccl::Status::InternalError : count ? nccl::Status::Success : nccl::Status::InvalidUsage;
 }

@@ -45,7 +45,7 @@ void Batch::give() {
       continue;
     Channel &channel = channels().to(peer);
     if (packet.size() > sizeof channel.data)
-      endWith("a packet of NCCL is larger than 32 MiB");
+      endWith("an NCCL packet is larger than 32 MiB");
     channel.bytes = packet.size();
     std::memcpy(channel.data, packet.data(), packet.size());
     ++channel.sent;
@@ -72,7 +72,7 @@ void Batch::take() {
         std::string came = at < end ? at : "nothing";
         if (came != each.describe())
           endWith("rank " + std::to_string(channels().rank()) + " of a communicator is in " + each.describe() +
-                  ", and rank " + std::to_string(peer) + " in " + came);
+                  ", but rank " + std::to_string(peer) + " is in " + came);
         bytes = at + came.size() + 1, at = bytes + each.bytes();
       }
       char *to = each.kind == Kind::AllGather ? each.to + each.bytes() * (uint64_t)peer : each.to;
@@ -86,8 +86,8 @@ void Batch::take() {
     if (isOwn)
       continue;
     if (at != end)
-      endWith("rank " + std::to_string(peer) + " of a communicator gives more than rank " +
-              std::to_string(channels().rank()) + " takes: " + at);
+      endWith("rank " + std::to_string(peer) + " of a communicator sends more than rank " +
+              std::to_string(channels().rank()) + " receives: " + at);
     ++channel.taken;
   }
 }
@@ -102,7 +102,7 @@ const std::string &Batch::ownOf(size_t i) const {
     if (isOwn(operations[k], Kind::Send) && before-- == 0 && own[k].size() == operations[i].bytes())
       return own[k];
   endWith("rank " + std::to_string(channels().rank()) +
-          " of a communicator receives from itself what it does not send, in " + operations[i].describe());
+          " of a communicator receives from itself, but does not send to itself, in " + operations[i].describe());
 }
 
 bool Phase::isOver() {
@@ -120,7 +120,7 @@ void Phase::ask(TimePoint when) {
   asked = asked.value_or(when);
   if (when - *asked > std::chrono::duration<double>(patience()))
     endWith("rank " + std::to_string(batch->channels().rank()) + " of a communicator waits for rank " +
-            std::to_string(missing) + ", which does not come, in " + batch->describe());
+            std::to_string(missing) + ", which does not arrive, in " + batch->describe());
   for (int peer = missing; peer < batch->channels().size(); ++peer)
     if (isMissing(peer))
       batch->channels().ask(peer, when);

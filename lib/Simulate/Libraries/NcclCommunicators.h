@@ -43,7 +43,7 @@ struct Communicator {
     const Communicator *none = nullptr;
     const char *ordered = getenv("NCCL_LAUNCH_ORDER_IMPLICIT");
     if (!launches.first.compare_exchange_strong(none, this) && none != this && (!ordered || *ordered != '1'))
-      endWith("operations of several communicators of a device, which nothing orders (NCCL_LAUNCH_ORDER_IMPLICIT)");
+      endWith("operations of several communicators of a device are not ordered (NCCL_LAUNCH_ORDER_IMPLICIT)");
   }
   Channels channels;
   Launches &launches = Launches::of(deviceOfThread());

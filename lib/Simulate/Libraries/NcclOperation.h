@@ -58,7 +58,7 @@ struct Operation {
   std::string describe() const {
     Kind shown = kind == Kind::Receive ? Kind::Send : kind;
     return std::string(names[(int)shown]) + " of " + std::to_string(count) + " elements of type " +
-           std::to_string((int)type) + (reduction == Reduction::Max ? ", their largest" : "") +
+           std::to_string((int)type) + (reduction == Reduction::Max ? ", maximum" : "") +
            (isRegistered ? ", registered" : "");
   }
 };

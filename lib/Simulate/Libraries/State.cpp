@@ -84,7 +84,7 @@ Queue &State::addQueue() {
   for (size_t number = 0; number < kMostQueues; ++number)
     if (std::none_of(queues.begin(), queues.end(), [&](const auto &queue) { return queue->number == number; }))
       return *queues.emplace_back(new Queue{number, {}, host, 0});
-  endWith("more streams than clocks have room for");
+  endWith("too many streams");
 }
 
 void State::append(Queue &queue, Item item) {
@@ -116,7 +116,7 @@ void State::put(Queue &queue, Work work) {
 void State::launch(const Graph &graph, Queue &stream) {
   auto isBusy = [](const Queue *queue) { return !queue->items.empty(); };
   if (launchedIn != &stream && std::ranges::any_of(ofGraphs, isBusy))
-    endWith("graphs in two streams at a time are not simulated");
+    endWith("concurrent graphs in two streams are not simulated");
   launchedIn = &stream;
   ++machine.counts.graphs;
   std::vector<std::shared_ptr<Event>> events(graph.events);
