@@ -340,7 +340,7 @@ constexpr Phase phases[] = {
      "backward by one rule per op, and the optimizer's update",
      "every trainable parameter has a gradient; every op has a role", Fault::User, differentiate, checkStages},
     {"Precision", "graph", "graph", "precision",
-     "which values have sixteen bits, and where each is rounded; which parameters have a master copy in float32",
+     "the sixteen-bit values, and the place where each is rounded; the parameters with a float32 master",
      "products take narrow operands; no statistic, no loss and no gradient of a parameter is rounded; each parameter "
      "has one master",
      Fault::Compiler, precision},
@@ -348,30 +348,30 @@ constexpr Phase phases[] = {
      "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk, cluster.device_memory, precision, "
      "runtime.deterministic",
 
-     "whether the loss is computed by rows; which dimension of each parameter tp splits, and from it the layout of "
-     "every value and the collectives; which products are rounded after a bias or another addition of the target's "
-     "library",
-     "no partial sum is used as a whole one or returned undeclared; gradients have the layouts of their parameters",
+     "the computation of the loss, as a whole or by rows; the dimension of each parameter that tp splits, and from it "
+     "the layout of every value and the collectives; the products that are rounded after a bias or another addition "
+     "of the target's library",
+     "no partial sum is used as a complete one or returned undeclared; gradients have the layouts of their parameters",
      Fault::Compiler, shard},
     {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",
 
-     "which units make a pipeline stage; unit functions with explicit boundaries and residuals",
+     "the units of each pipeline stage; unit functions with explicit boundaries and residuals",
      "the micro-batch only calls unit functions, each unit once forward and once backward", Fault::Compiler, stage},
     {"DataParallel", "graph", "sched",
      "dp, pp, tp, pipeline, micro-batches, zero_stage, dp_shard, zero, cluster.device_memory, precision",
 
-     "buckets; the places of parameters, gradients and states; which actions gather, release and reduce; the order of "
-     "the pipeline's slots and messages",
+     "buckets; the places of parameters, gradients and states; the actions that gather, release and reduce; the order "
+     "of the pipeline's slots and messages",
      "parameters are read only while whole; each micro-batch's contribution to each gradient is summed exactly once "
      "over dp",
      Fault::Compiler, dataParallel},
-    {"Schedule", "sched", "sched", "tp, zero, runtime.overlap", "how far ahead of their use gathers start",
+    {"Schedule", "sched", "sched", "tp, zero, runtime.overlap", "the distance between a gather's start and its use",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
     {"Memory", "sched", "exec",
      "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.weight_gradients, runtime.threads_per_rank, "
      "runtime.attention, runtime.deterministic",
-     "which ops form a kernel; how long messages own their bytes; lifetimes, shared memory and offsets in one arena "
-     "per rank; which actions may run concurrently",
+     "the ops of each kernel; the windows of messages; lifetimes, shared memory and offsets in one arena per rank; "
+     "the actions that may run concurrently",
      "no two live buffers overlap; nothing is read before it is written; actions that access the same byte are ordered",
      Fault::Compiler, memory},
     {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel without a library call",

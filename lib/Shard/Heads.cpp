@@ -77,7 +77,7 @@ std::optional<Message> shard::findUnsharedHeads(ArrayRef<Instance> instances, co
     else
       continue;
     Message message = makeMessage(options, text);
-    addNode(message, options, attention, "the attention is node");
+    addNode(message, options, attention, "the attention is at node");
     addNote(message, describeRanks(instances, attentions));
     return message;
   }

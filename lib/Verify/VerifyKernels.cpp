@@ -241,9 +241,10 @@ std::string KernelReport::summary() const {
   std::string times = formatCount(steps, "step");
   if (evaluations)
     times += " and " + formatCount(evaluations, "evaluation");
-  std::string text = "ran " + formatCount(ran.size(), "kernel") + " and library calls of " + std::to_string(kernels) +
-                     ": " + formatCount(calls, "call") + " and " + formatCount(messages, "message") + " in " + times +
-                     " of " + formatCount(ranks, "rank") + "\n" + "compared " + formatCount(elements, "element") +
+  std::string text = "ran " + std::to_string(ran.size()) + " of " + std::to_string(kernels) +
+                     " kernels and library calls: " + formatCount(calls, "call") + " and " +
+                     formatCount(messages, "message") + " in " + times + " of " + formatCount(ranks, "rank") + "\n" +
+                     "compared " + formatCount(elements, "element") +
                      " with double precision on the same bytes, call by call\n";
   if (turned)
     text += formatCount(turned, "element") + " differ because of a comparison that rounding can flip\n";

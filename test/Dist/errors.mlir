@@ -1,7 +1,7 @@
 // What is no mesh, no group, no layout, and collectives whose pieces do not fit.
 // RUN: xlc-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{a mesh of pp = 1, dp = 6, tp = 2 and shards = 4: all must be at least 1, and shards must divide dp}}
+// expected-error @+1 {{invalid mesh: pp = 1, dp = 6, tp = 2 and shards = 4; all must be at least 1, and shards must divide dp}}
 func.func private @mesh() attributes {mesh = #dist.mesh<pp = 1, dp = 6, tp = 2, shards = 4>}
 
 // -----

@@ -82,7 +82,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.begin []
-  // expected-error @+1 {{is number 0; buffers precede the actions}}
+  // expected-error @+1 {{has number 0; buffers must precede the actions}}
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
 }
 

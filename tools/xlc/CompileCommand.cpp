@@ -13,8 +13,9 @@ constexpr const char *examples = R"(Examples:
   xlc compile gpt2.onnx --spec zero3.yaml -o train --bundle            and train.libs, for a machine without oneDNN
   xlc compile gpt2.onnx --spec one.yaml -o train --target cuda         for an NVIDIA GPU; no GPU is needed to compile
 
-At run time the program needs oneDNN (libdnnl.so.2), in OUTPUT.libs or on the system; for GPUs NVIDIA's driver and
-cuBLAS; OUTPUT.safetensors next to it; and its data: the spec's paths are absolute in it, --data overrides them.
+At run time, the program needs oneDNN (libdnnl.so.2), in OUTPUT.libs or on the system; on GPUs, NVIDIA's driver and
+cuBLAS; OUTPUT.safetensors next to it; and its data. It stores the spec's paths as absolute paths;
+--data overrides them.
 Exit code 4, and no program, if the gradients differ from the model's reference (docs/Export.md).)";
 
 struct CompileOptions : CommonOptions {
@@ -48,7 +49,7 @@ Command xlc::addCompileCommand(CLI::App &app, const char *driver) {
   command->add_flag("--bundle", options->bundles,
                     "also copy oneDNN and its dependencies to OUTPUT.libs, for machines that have only a C library");
   command->add_option("--simulator-image", options->simulatorImage,
-                      "also write the kernels as code of this machine, for the simulated GPU (docs/rationale/Gpu.md)");
+                      "also write the kernels as host code for the simulated GPU (docs/rationale/Gpu.md)");
   options->check.addTo(*command);
   command->footer(examples);
   return {command, [options, driver] { return compile(*options, driver); }};

@@ -9,9 +9,9 @@ using namespace xlc;
 namespace {
 
 constexpr const char *examples = R"(Examples:
-  xlc diff gpt2.onnx zero1.yaml zero3.yaml               figures that differ, of the fullest rank of each
+  xlc diff gpt2.onnx zero1.yaml zero3.yaml               the figures of the fullest ranks that differ
   xlc diff gpt2.onnx zero1.yaml zero3.yaml --json        the same for scripts (keys: docs/PlanJson.md)
-  xlc diff gpt2.onnx zero1.yaml zero3.yaml --html d.html memory of both over the step, in one scale
+  xlc diff gpt2.onnx zero1.yaml zero3.yaml --html d.html memory of both plans over the step, on one scale
 
 Exit code 0 if both plans can be made, even if they differ or do not fit.)";
 

@@ -17,12 +17,12 @@ namespace {
 
 constexpr const char *examples = R"(Examples:
   xlc verify mlp.onnx --spec zero3.yaml                     exactly, in a finite field, and the compiled kernels
-  xlc verify mlp.onnx --spec zero3.yaml --no-kernels        the program above the kernels alone
+  xlc verify mlp.onnx --spec zero3.yaml --no-kernels        only the program, without compiled kernels
   xlc verify mlp.onnx --spec zero3.yaml --arithmetic f64    in double precision, up to rounding
   xlc verify mlp.onnx --spec zero3.yaml --steps 3 --seed 7
   xlc verify mlp.onnx --spec zero3.yaml --orders 20         also in 20 random orders of the ranks' streams
 
-The interpreter is slow; try small models or short sequences (dims). It prints its cost before it starts.
+The interpreter is slow; try small models or short sequences (dims). The command prints its cost before it starts.
 Exit code 4 when the two programs differ.)";
 
 struct ArithmeticName {

@@ -47,8 +47,8 @@ MeshAttr xlc::dist::getMesh(Operation *op) {
 LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t pp, int64_t dp, int64_t tp,
                                int64_t shards) {
   if (pp < 1 || dp < 1 || tp < 1 || shards < 1 || dp % shards != 0)
-    return emitError() << "a mesh of pp = " << pp << ", dp = " << dp << ", tp = " << tp << " and shards = " << shards
-                       << ": all must be at least 1, and shards must divide dp";
+    return emitError() << "invalid mesh: pp = " << pp << ", dp = " << dp << ", tp = " << tp
+                       << " and shards = " << shards << "; all must be at least 1, and shards must divide dp";
   return success();
 }
 
