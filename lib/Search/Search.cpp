@@ -29,7 +29,7 @@ bool Search::ask(Candidate &candidate, Trial &trial, int64_t limit) {
   if (least)
     need = *least > limit ? Need{*least, false} : trial.findNeed(limit);
   if (!need) {
-    tellOnce(candidate.group, "its memory cannot be planned");
+    tellOnce(candidate.group, "no memory plan was found");
     return false;
   }
   candidate.need = need;
