@@ -170,6 +170,9 @@ class There(Folder):
     def test_gpt2_with_adamw(self):
         self.check(make_gpt2, "adamw", **SHARDED)
 
+    def test_gpt2_without_an_earlier_checkpoint(self):
+        self.check(make_gpt2, "adamw", like=False, **SHARDED)
+
     def test_gpt2_with_momentum(self):
         self.check(make_gpt2, "sgd", **SHARDED)
 

@@ -121,6 +121,10 @@ int printSchedule(PlanOptions options) {
 int runPlan(PlanOptions options) {
   if (options.grid)
     return printSchedule(options);
+  if (!options.html.empty() && options.html == options.trace) {
+    messages() << "--html would overwrite the file of --trace, '" << options.trace << "'; choose another file\n";
+    return Usage;
+  }
   options.run.keeps = options.run.stopAfter.empty();
   auto begin = std::chrono::steady_clock::now();
   LastSession last(new Session(options));
