@@ -97,12 +97,14 @@ uint64_t StateCopy::bytes() const {
 }
 
 void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,
-                const std::string &folder) {
+                const std::string &folder, const std::function<void()> &afterReading) {
   std::vector<std::unique_ptr<OutputFile>> written;
   std::vector<char> block(sealedBlock);
   for (const FileOfRank &file : filesOf(plan, rank)) {
     std::vector<TensorForm> forms = formsOf(plan, file);
     OutputFile &to = *written.emplace_back(std::make_unique<OutputFile>(folder + "/" + file.name));
+    if (afterReading)
+      to.deferDisk();
     SafetensorsWriter writer(to, forms, BlockSeals::With);
     for (size_t i = 0; i < forms.size(); ++i) {
       const HeldPart &part = file.parts[i];
@@ -119,6 +121,8 @@ void writeFiles(const Plan &plan, int rank, const InitialValues &values, const R
     }
     writer.finish();
   }
+  if (afterReading)
+    afterReading();
   std::vector<OutputFile *> together;
   together.reserve(written.size());
   for (const auto &file : written)

@@ -28,10 +28,11 @@ private:
 };
 
 /// Writes the files into a folder. `values`: the initial values of parameters. The required memory is 1 MiB plus the
-/// headers. Throws Rejected, with the name of the file, if one cannot be written; then none of the files of this rank
-/// remains.
+/// headers. `afterReading`, if given, is called when all states are read and their bytes are in the page cache; the disk
+/// starts then. Throws Rejected, with the name of the file, if one cannot be written; then none of the files of this
+/// rank remains.
 void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,
-                const std::string &folder);
+                const std::string &folder, const std::function<void()> &afterReading = {});
 
 /// The bytes of the files that a rank writes, and of a StateCopy of all states or of those that change outside updates.
 struct WrittenBytes {

@@ -173,12 +173,12 @@ void removeTemporaryFiles() {
 }
 
 /// The disk begins with a large file while the rest of it is written, so that the sync at its end waits for little.
-/// This is a hint: what fails in it fails in the sync too.
+/// This is a hint: what fails in it fails in the sync too. It waits where the disk's queue is full.
 void OutputFile::put(const char *from, uint64_t count) {
   constexpr uint64_t stretch = 8 << 20;
   writeAll(file, path, from, count);
   written += count;
-  if (isDevice || written - begun < stretch)
+  if (isDevice || isDeferred || written - begun < stretch)
     return;
   sync_file_range(file, (off_t)begun, (off_t)(written - begun), SYNC_FILE_RANGE_WRITE);
   begun = written;

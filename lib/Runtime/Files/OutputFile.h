@@ -33,6 +33,9 @@ public:
   void rewrite(uint64_t at, std::string_view text);
   /// Makes all written bytes readable in the file.
   void flush();
+  /// The disk starts with this file in publish(), and not while the file is written: writing does not wait for the disk
+  /// as long as the page cache has room.
+  void deferDisk() { isDeferred = true; }
   /// Grants the permission to execute wherever there is the permission to read.
   void allowExecution();
   /// The file is complete: it takes the place of `path`.
@@ -47,7 +50,7 @@ private:
   void put(const char *from, uint64_t count);
 
   std::string target, temporary; ///< with a slash, so that a program that writes it does not parse it as an option
-  bool isDevice = false;
+  bool isDevice = false, isDeferred = false;
   int file = -1;
   std::vector<char> buffer;
   uint64_t written = 0, begun = 0; ///< bytes; those whose write to the disk was started

@@ -176,15 +176,21 @@ void Saving::removeOutdated(const State &state) const {
   }
 }
 
-void Saving::writePart(int rank, const InitialValues &values, const ReadState &read) {
+/// `isAwaited`: an update waits until the memory is read.
+void Saving::writePart(int rank, const InitialValues &values, const ReadState &read, bool isAwaited) {
   Part &part = parts[rank];
+  auto afterReading = [&part] {
+    part.isRead.store(true, std::memory_order_release);
+    part.isRead.notify_all();
+  };
   uint64_t step = part.state.progress.step;
   std::string folder = folderOfStep(dir, step);
   attempt(step, [&] {
     if (compares())
       writeShared(folder, rank, part.shared ? *part.shared : digestShared(plan, rank, read));
-    writeFiles(plan, rank, values, read, folder);
+    writeFiles(plan, rank, values, read, folder, isAwaited ? afterReading : std::function<void()>());
   });
+  afterReading(); // also of an attempt that has failed
   part.isWritten.store(true, std::memory_order_release);
 }
 
@@ -204,36 +210,32 @@ void Saving::write(int rank, const State &state, const InitialValues &values, Ra
     memory.device->read(to, memory.arena + offset, bytes);
   };
   if (isLast || how == plan::Background::Off) {
-    writePart(rank, values, read);
+    writePart(rank, values, read, /*isAwaited=*/false);
     return completeOpen(rank, pulse);
   }
   if (compares() && how == plan::Background::Copy)
     part.shared = digestShared(plan, rank, read);
   auto copy = std::make_shared<const StateCopy>(plan, rank, read, /*all=*/how == plan::Background::Copy);
-  part.isWritten = false;
+  bool isAwaited = how == plan::Background::Direct;
+  part.isWritten = false, part.isRead = !isAwaited;
   try {
-    part.thread = std::thread([this, rank, &values, copy, read] {
-      writePart(rank, values, [&](uint64_t offset, uint64_t bytes, void *to) {
+    part.thread = std::thread([this, rank, &values, copy, read, isAwaited] {
+      auto readBoth = [&](uint64_t offset, uint64_t bytes, void *to) {
         if (!copy->read(offset, bytes, to))
           read(offset, bytes, to);
-      });
+      };
+      writePart(rank, values, readBoth, isAwaited);
     });
   } catch (const std::system_error &) { // a limit of threads: the step waits
-    writePart(rank, values, read);
+    writePart(rank, values, read, /*isAwaited=*/false);
   }
 }
 
 void Saving::await(int rank) {
-  if (parts[rank].isWritten.load(std::memory_order_acquire))
+  if (parts[rank].isRead.load(std::memory_order_acquire))
     return;
   Waits waits(*this, rank);
-  awaitThread(rank);
-}
-
-void Saving::awaitThread(int rank) {
-  std::lock_guard lock(parts[rank].mutex);
-  if (parts[rank].thread.joinable())
-    parts[rank].thread.join();
+  parts[rank].isRead.wait(false, std::memory_order_acquire);
 }
 
 void Saving::completeAfter(int rank, uint64_t step, Pulse *pulse) {
@@ -265,7 +267,8 @@ void Saving::completeOpen(int rank, Pulse *pulse) {
   uint64_t step = part.state.progress.step;
   Request &request = world.request();
   pulse->set(Pulse::Speaks);
-  awaitThread(rank);
+  if (part.thread.joinable())
+    part.thread.join();
   world.ranksMeet().meet(pulse);
   pulse->set(Pulse::Speaks);
   if (rank == 0) {

@@ -5,9 +5,9 @@
 //     ranks    each writes and syncs its files, on a thread         all agree at the end of a step that all are done
 //     rank 0   writes the manifest, removes outdated checkpoints    all meet
 //
-// The thread reads the memory of the rank, which only updates change: the first update of the next step waits for the
-// thread (direct). Running averages change in forward, and are copied before. If the thread reads a copy (copy), only
-// the next checkpoint waits for it. The run waits for its last checkpoint and, if the plan states so (off), for each
+// The thread reads the memory of the rank, which only updates change: the first update of the next step waits until the
+// thread has read it (direct); the disk works on. Running averages change in forward, and are copied before. If the
+// thread reads a copy (copy), only the next checkpoint waits for it. The run waits for its last checkpoint and, if the plan states so (off), for each
 // one.
 //
 // A failure of any rank ends the attempt: its files are removed, one line reports the reason, and training continues.
@@ -60,7 +60,7 @@ public:
   void completeAfter(int rank, uint64_t step, Pulse *pulse);
   /// The same after the last step, and waits for the checkpoint.
   void complete(int rank, Pulse *pulse);
-  /// Call before data of a checkpoint change: waits for the thread that reads them.
+  /// Call before data of a checkpoint change: waits until the thread has read them.
   void await(int rank);
   /// The time for which rank 0 has waited for checkpoints since the last call, in nanoseconds.
   int64_t takeWaited() { return waited.exchange(0); }
@@ -71,10 +71,10 @@ public:
 private:
   /// One rank's part of a checkpoint that is being written.
   struct Part {
-    std::mutex mutex; ///< held while waiting for `thread`: several threads of a rank may wait
     std::thread thread;
-    std::atomic<bool> isWritten = true;
-    bool isOpen = false; ///< not yet complete; equal on all ranks
+    std::atomic<bool> isRead = true;    ///< the thread reads the rank's memory no more
+    std::atomic<bool> isWritten = true; ///< the files are durable, or the attempt has failed
+    bool isOpen = false;                ///< not yet complete; equal on all ranks
     State state;
     std::optional<std::string> shared; ///< digits of replicated elements, if they were computed in advance
   };
@@ -82,8 +82,7 @@ private:
   class Waits;
   bool compares() const { return plan.checkpoints && plan.checkpoints->compare; }
   void attempt(uint64_t step, const std::function<void()> &work);
-  void writePart(int rank, const InitialValues &values, const ReadState &read);
-  void awaitThread(int rank);
+  void writePart(int rank, const InitialValues &values, const ReadState &read, bool isAwaited);
   void completeOpen(int rank, Pulse *pulse);
   void publish(const State &state);
   [[noreturn]] void endOfDifferent(uint64_t step, const std::string &which);
