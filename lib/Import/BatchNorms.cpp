@@ -42,7 +42,8 @@ private:
   void readNorm(unsigned index) {
     Node &node = model.nodes[index];
     if (node.hasInput(3) && node.hasInput(4) && node.inputs[3] == node.inputs[4])
-      return diagnostics.error(node.describe() + " reads '" + node.inputs[3] + "' as running mean and as variance");
+      return diagnostics.error(node.describe() + " reads '" + node.inputs[3] + "' both as the running mean and "
+                               "as the running variance");
     bool isTraining = isTrainingForm(node, node.opset);
     ++(isTraining ? result.numTraining : result.numInference);
     normScopes.insert(node.scope);
@@ -100,8 +101,8 @@ private:
     for (const Node &node : model.nodes)
       if (!node.nextOf.empty() && !node.outputs.empty())
         if (!initializers.contains(node.nextOf) || !marked.try_emplace(node.nextOf, 0, 0, node.outputs[0]).second)
-          diagnostics.error(node.describe() + " makes the next value of '" + node.nextOf +
-                            "', which is not an initializer or has a next value already");
+          diagnostics.error(node.describe() + " updates '" + node.nextOf +
+                            "', which is not an initializer, or is also updated by another node");
     for (unsigned n = 0; n < model.nodes.size(); ++n)
       for (unsigned i = 0; i < model.nodes[n].inputs.size(); ++i)
         if (StringRef name = model.nodes[n].inputs[i]; marked.contains(name)) {
@@ -180,11 +181,11 @@ void xlc::onnx::warnOfNorms(const BatchNorms &norms, const Spec &spec, FileDiagn
   int64_t pieces = spec.dp * spec.microBatches();
   if (norms.numTraining && pieces > 1)
     diagnostics.warning(Twine(norms.numTraining) +
-                        " batch norms couple the samples of a batch: their statistics are "
-                        "those of one micro-batch of " +
+                        " batch norms couple the samples of a batch: their statistics are computed over one "
+                        "micro-batch of " +
                         Twine(spec.microBatch) +
-                        " samples on one rank, as in PyTorch; "
-                        "with another dp or batch.micro the model trains differently");
+                        " samples on one rank, as in PyTorch; training with another dp or batch.micro gives different "
+                        "results");
   if (norms.numInference)
     diagnostics.warning(Twine(norms.numInference) +
                         " batch norms are in inference form: training uses their running averages unchanged; to train "
@@ -202,7 +203,7 @@ void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const 
     diagnostics.error(
         "the exporter folded the batch norms " + listNames(norms.folded) + " into the layers before them, so that " +
         listNames(lost) +
-        " cannot be trained, and nothing is normalised over the batch; export with "
+        " cannot be trained, and the program would not normalise over the batch; export with "
         "torch.onnx.export(model.train(), ..., dynamo=False, do_constant_folding=False, "
         "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics; to keep "
         "the folded layers, set trainable: [\"*\", \"!" +
@@ -213,6 +214,6 @@ void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const 
   });
   if (!bare.empty())
     diagnostics.error("the exporter folded the batch norms " + listNames(bare) +
-                      ", which are in training mode in PyTorch, into the layers before them, so that nothing is "
-                      "normalised over the batch; export with xlc_export, or call eval() on the model");
+                      ", which are in training mode in PyTorch, into the layers before them, so that the program would "
+                      "not normalise over the batch; export with xlc_export, or call eval() on the model");
 }

@@ -59,13 +59,13 @@ private:
       return;
     if (given->second.size() != input.shape.size())
       return diagnostics.error("input '" + input.name + "' has " + Twine(input.shape.size()) +
-                               " dimensions, but its rows have " + Twine(given->second.size()));
+                               " dimensions, but its data has " + Twine(given->second.size()));
     for (size_t d = 1; d < input.shape.size(); ++d) {
       Dimension &dimension = input.shape[d];
       int64_t size = given->second[d];
       if (dimension.size && *dimension.size != size)
         diagnostics.error("dimension " + Twine(d) + " of input '" + input.name + "' is " + Twine(*dimension.size) +
-                          ", but in its rows it is " + Twine(size));
+                          ", but in its data it is " + Twine(size));
       else if (!dimension.name.empty())
         bound[dimension.name] = size;
       else
@@ -115,7 +115,7 @@ private:
     if (!dimension.name.empty() && it != bound.end() && it->second > 0)
       return void(dimension.size = it->second);
     std::string what = dimension.name.empty()
-                           ? "dimension " + std::to_string(d) + " of '" + input.name + "', which has no name"
+                           ? "the unnamed dimension " + std::to_string(d) + " of '" + input.name + "'"
                            : "'" + dimension.name + "'";
     if (missing.find(what) == std::string::npos)
       missing += (missing.empty() ? "" : ", ") + what;

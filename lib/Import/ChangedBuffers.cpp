@@ -60,6 +60,6 @@ void xlc::onnx::refuseChangedBuffers(const Model &model, const BatchNorms &norms
   if (!folded.empty())
     diagnostics.error(
         "the exporter folded the batch norms " + listNames(folded) +
-        " into the layers before them, with averages that PyTorch's forward changes: nothing would be normalised over "
-        "the batch; export with xlc_export, or call eval() before the export to keep the averages constant");
+        " into the layers before them, with averages that PyTorch's forward changes: the program would not normalise "
+        "over the batch; export with xlc_export, or call eval() before the export to keep the averages constant");
 }

@@ -198,12 +198,12 @@ std::string explain(const LossObstacle &obstacle, const Model &model) {
     return where + " depends on the number of rows differently from a mean";
   case Obstacle::Counts:
     return "its terms are divided by different counts, at " + where + " and " + describe(obstacle.other, model) +
-           ", which cannot be computed before the step: this requires counts that depend on inputs only, and a dynamic "
-           "batch";
+           ", which cannot be computed before the step: the counts must depend on inputs only, and the batch must be "
+           "dynamic";
   case Obstacle::Step:
-    return where + " divides by a number that depends on the whole batch and is not a sum over the batch, and cannot "
-                   "be computed before the step: this requires a number that depends on inputs only, and a dynamic "
-                   "batch";
+    return where + " divides by a number that depends on the whole batch, is not a sum over the batch, and cannot "
+                   "be computed before the step: the number must depend on inputs only, and the batch must be "
+                   "dynamic";
   case Obstacle::Fixed:
     return "the file fixes its batch at 1, so that rows cannot be tracked; export it with a dynamic batch";
   }
@@ -211,8 +211,8 @@ std::string explain(const LossObstacle &obstacle, const Model &model) {
 
 void refuse(const LossObstacle &obstacle, const Model &model, const Spec &spec, int64_t pieces, const LossValue &loss,
             FileDiagnostics &diagnostics) {
-  diagnostics.error("the loss '" + loss.name + "' would be a different function of a divided global batch (dp = " +
-                    Twine(spec.dp) + ", " + Twine(spec.microBatches()) +
+  diagnostics.error("the loss '" + loss.name +
+                    "' of the global batch cannot be computed from the parts of a divided batch (dp = " + Twine(spec.dp) + ", " + Twine(spec.microBatches()) +
                     " micro-batches of batch.micro = " + Twine(spec.microBatch) + "): " + explain(obstacle, model));
   diagnostics.note("with dp = 1 and batch.micro = " + Twine(pieces * spec.microBatch) +
                    " the batch is not divided; 'loss: {scope: micro_batch}' trains on the mean of the losses of the "

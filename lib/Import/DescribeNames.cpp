@@ -23,9 +23,9 @@ std::string xlc::onnx::describeShape(ArrayRef<int64_t> shape) {
 
 std::string xlc::onnx::adviseExport(const Model &model) {
   if (model.signature.parameters.empty())
-    return "export with do_constant_folding=False, with dynamo=True and optimize=False, or with xlc_export";
+    return "export with do_constant_folding=False, or with dynamo=True and optimize=False, or with xlc_export";
   // The optimizer leaves no Constant; without it the exporter writes one for each number.
   bool isOptimized = llvm::none_of(model.nodes, [](const Node &node) { return node.op == "Constant"; });
   return isOptimized ? "export with optimize=False or with xlc_export"
-                     : "export with xlc_export, since optimize=False did not help here";
+                     : "export with xlc_export (this file was exported with optimize=False, which is not sufficient)";
 }

@@ -52,13 +52,14 @@ ConstantTensor storeAlong(const ConstantTensor &tensor, int64_t d) {
 
 bool xlc::onnx::evaluateConstant(Evaluation &e) {
   if (e.node.attributes.size() > 1)
-    return e.fail("has several values");
+    return e.fail("has several value attributes; exactly one is required");
   for (const auto &entry : e.node.attributes) {
     const Attribute &value = entry.second;
     if (value.kind == Attribute::Kind::Tensor && value.tensor) {
       if (value.tensor->numElements() > maximumStored)
         throw TooManyElements();
-      return value.tensor->load() ? e.produce(ConstantTensor::fromFile(*value.tensor)) : e.fail("has no values");
+      return value.tensor->load() ? e.produce(ConstantTensor::fromFile(*value.tensor))
+                                  : e.fail("has a value that cannot be read from its external file");
     }
     if (value.kind == Attribute::Kind::String || value.kind == Attribute::Kind::Strings)
       return e.fail("contains text, which is not supported");
@@ -77,7 +78,7 @@ bool xlc::onnx::evaluateConstant(Evaluation &e) {
       return e.produce(std::move(result));
     }
   }
-  return e.fail("has no readable value");
+  return e.fail("has no value attribute of a supported kind");
 }
 
 bool xlc::onnx::evaluateConstantOfShape(Evaluation &e) {
@@ -92,7 +93,7 @@ bool xlc::onnx::evaluateConstantOfShape(Evaluation &e) {
   int64_t total = 1;
   for (int64_t size : request.ints)
     if (size < 0 || MulOverflow(total, size, total))
-      return e.fail("requests a dimension of " + Twine(size));
+      return e.fail("requests a dimension of size " + Twine(size));
   value.shape.assign(request.ints.begin(), request.ints.end());
   value.stored.assign(request.ints.size(), 1);
   return total == 0 ? e.produce(ConstantTensor(value.type, value.shape)) : e.produce(std::move(value));
@@ -107,7 +108,7 @@ bool xlc::onnx::evaluateGatherND(Evaluation &e) {
   int64_t depth = indices.shape[last];
   if (batch < 0 || batch > last || batch + depth > (int64_t)data.shape.size() ||
       ArrayRef(data.shape).take_front(batch) != ArrayRef(indices.shape).take_front(batch))
-    return e.fail("has indices that do not fit data of rank " + Twine(data.shape.size()));
+    return e.fail("has indices whose shape does not match data of rank " + Twine(data.shape.size()));
   Shape shape(ArrayRef(indices.shape).drop_back()), stored(ArrayRef(indices.stored).drop_back());
   int64_t rows = countElements(stored), inner = countElements(ArrayRef(data.shape).drop_front(batch + depth));
   int64_t inBatch = std::max<int64_t>(1, countElements(ArrayRef(indices.shape).slice(batch, last - batch)));
@@ -120,7 +121,7 @@ bool xlc::onnx::evaluateGatherND(Evaluation &e) {
       int64_t index = indices.ints[row * depth + k], size = data.shape[batch + k];
       index += index < 0 ? size : 0;
       if (index < 0 || index >= size)
-        return e.fail("has index " + Twine(index) + " for a dimension of " + Twine(size));
+        return e.fail("has index " + Twine(index) + " for a dimension of size " + Twine(size));
       offset = offset * size + index;
     }
     for (int64_t i = 0; i < inner; ++i)
@@ -149,7 +150,7 @@ bool xlc::onnx::evaluateGather(Evaluation &e) {
     for (int64_t index : indices.ints) {
       index += index < 0 ? size : 0;
       if (index < 0 || index >= size)
-        return e.fail("has index " + Twine(index) + " for a dimension of " + Twine(size));
+        return e.fail("has index " + Twine(index) + " for a dimension of size " + Twine(size));
       for (int64_t i = 0; i < inner; ++i, ++next)
         if (isFloat(table.type))
           result.floats[next] = table.floats[(o * size + index) * inner + i];
@@ -269,7 +270,7 @@ bool xlc::onnx::evaluateFlatten(Evaluation &e) {
   int64_t rank = (int64_t)e.inputs[0]->shape.size(), axis = getInt(e.node, "axis", 1);
   axis += axis < 0 ? rank : 0;
   if (axis < 0 || axis > rank)
-    return e.fail("has an axis outside rank " + Twine(rank));
+    return e.fail("has an axis that is out of range for rank " + Twine(rank));
   ArrayRef<int64_t> shape = e.inputs[0]->shape;
   return withShape(e, *e.inputs[0], {countElements(shape.take_front(axis)), countElements(shape.drop_front(axis))});
 }
@@ -299,12 +300,12 @@ bool xlc::onnx::evaluateExpand(Evaluation &e) {
   int64_t total = 1;
   for (int64_t size : request.ints)
     if (size < 0)
-      return e.fail("requests a dimension of " + Twine(size));
+      return e.fail("requests a dimension of size " + Twine(size));
   if (!broadcastShapes(e.inputs[0]->shape, request.ints, shape))
-    return e.fail("does not broadcast to the requested shape");
+    return e.fail("has an input that does not broadcast to the requested shape");
   for (int64_t size : shape)
     if (MulOverflow(total, size, total))
-      return e.fail("requests too many elements");
+      return e.fail("requests a shape of more than 2^63 elements");
   return total == 0 ? e.produce(ConstantTensor(e.inputs[0]->type, shape)) : e.produce(e.inputs[0]->broadcastTo(shape));
 }
 

@@ -110,7 +110,7 @@ template <typename F, typename G> bool reduce(Evaluation &e, double start, F fun
   ConstantTensor result(from.type, shape);
   double combined = sums.empty() ? 0 : (double)from.numStored() / (double)sums.size();
   if (from.numStored() == 0 && !sums.empty() && !std::isfinite(finish(start, combined)))
-    return e.fail("reduces no elements: their sum is 0, but they have neither a mean nor an extremum");
+    return e.fail("reduces a dimension without elements, for which a mean or an extremum is not defined");
   for (size_t k = 0; k < sums.size(); ++k)
     result.set(k, finish(sums[k], combined));
   return e.produce(std::move(result));
@@ -224,7 +224,7 @@ bool xlc::onnx::evaluateXor(Evaluation &e) { return logical(e, std::bit_xor<int6
 template <typename F> static bool bitwise(Evaluation &e, F function) {
   ElementType type = e.inputs[0]->type;
   return type != ElementType::Int32 && type != ElementType::Int64
-             ? e.fail("needs int32 or int64")
+             ? e.fail("needs int32 or int64 inputs")
              : zip<int64_t, int64_t>(e, *e.inputs[0], *e.inputs.back(), type, function);
 }
 bool xlc::onnx::evaluateBitwiseAnd(Evaluation &e) { return bitwise(e, std::bit_and<int64_t>()); }

@@ -70,10 +70,10 @@ bool xlc::onnx::evaluateByImport(Evaluation &e) {
   function->setType(builder.getFunctionType({}, ValueRange(import.outputs).getTypes()));
   ScopedDiagnosticHandler silent(e.context, [](Diagnostic &) { return success(); });
   if (failed(mlir::verify(*function)))
-    return e.fail("has an input of a type that the operator does not take");
+    return e.fail("has an input of a type that the operator does not support");
   SmallVector<interpret::Datum<double>> results;
   if (failed(interpret::evaluate<double>(*function, {}, {}, results)))
-    return e.fail("cannot be evaluated");
+    return e.fail("cannot be evaluated at compile time");
   for (auto [value, result] : llvm::zip(import.outputs, results))
     e.produce(toConstant(value, result));
   return true;

@@ -71,8 +71,8 @@ bool xlc::onnx::evaluateRange(Evaluation &e) {
   double start = e.inputs[0]->asDouble(0), limit = e.inputs[1]->asDouble(0), delta = e.inputs[2]->asDouble(0);
   double count = delta == 0 ? NAN : std::ceil((limit - start) / delta);
   if (!(count <= (double)maximumStored))
-    return e.fail("counts too many elements: from " + std::to_string(start) + " to " + std::to_string(limit) + " by " +
-                  std::to_string(delta));
+    return e.fail("makes too many elements: from " + std::to_string(start) + " to " + std::to_string(limit) +
+                  " in steps of " + std::to_string(delta));
   ConstantTensor result(e.inputs[0]->type, {(int64_t)std::max(0.0, count)});
   for (size_t i = 0; i < result.numStored(); ++i)
     result.set(i, start + (double)i * delta);
@@ -83,7 +83,7 @@ bool xlc::onnx::evaluateTrilu(Evaluation &e) {
   ConstantTensor result = e.inputs[0]->materialized();
   size_t rank = result.shape.size();
   if (rank < 2)
-    return e.fail("needs two dimensions");
+    return e.fail("needs an input of rank 2 or more");
   int64_t k = e.hasInput(1) && e.inputs[1]->isSplat() ? (int64_t)e.inputs[1]->asDouble(0) : 0;
   bool upper = getInt(e.node, "upper", 1);
   int64_t rows = result.shape[rank - 2], columns = result.shape[rank - 1];

@@ -49,15 +49,15 @@ public:
         source = from, reader = &model.nodes[constant.nodes.front()];
     }
     if (!folded.empty())
-      diagnostics.error("the exporter precomputed " + listNames(folded) + ", the first from " + source +
-                        ", which would be trained without its gradient through " + reader->describe() + "; " +
-                        adviseExport(model) + ", or treat the first as a constant with trainable: [\"*\", \"!" +
-                        folded.front() + "\"]");
+      diagnostics.error("the exporter precomputed " + listNames(folded) + ": '" + folded.front() +
+                        "' was computed from " + source + ", whose gradient through " + reader->describe() +
+                        " would be lost; " + adviseExport(model) + ", or treat '" + folded.front() +
+                        "' as a constant with trainable: [\"*\", \"!" + folded.front() + "\"]");
     if (!open.empty())
       diagnostics.warning(
           "the exporter precomputed " + listNames(open) +
-          ", and the file does not record whether from constants or from parameters; they are treated as "
-          "constants: to confirm, set trainable: [\"*\", \"!" +
+          ", and the file does not record whether from constants or from parameters; the precomputed tensors "
+          "are treated as constants: to confirm, set trainable: [\"*\", \"!" +
           open.front() + "\"]; otherwise " + adviseExport(model));
   }
 

@@ -131,5 +131,5 @@ void xlc::onnx::warnOfHiddenRows(const Model &model, mlir::func::FuncOp forward,
         listNames(names) +
         ": if all keys of a query are masked, as with padding on the left, the query attends to all keys "
         "equally, but PyTorch's scaled_dot_product_attention returns zeros; only the nodes' metadata "
-        "distinguishes the two: keep it, or export the model with xlc_export");
+        "distinguishes the two cases: keep the metadata, or export the model with xlc_export");
 }

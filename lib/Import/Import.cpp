@@ -174,7 +174,7 @@ private:
     for (const ModelInput &input : model.inputs) {
       if (input.name == graph::kSampleInput)
         diagnostics.error("input '" + input.name +
-                          "' has the name reserved for sample numbers: give the input another name");
+                          "' has a name that is reserved for sample numbers: give the input another name");
       SmallVector<int64_t> shape;
       for (const Dimension &dimension : input.shape)
         shape.push_back(dimension.size.value_or(1));
@@ -193,7 +193,7 @@ private:
 
   void checkShape(StringRef name, ArrayRef<int64_t> shape) {
     if (shape.empty())
-      diagnostics.error("input '" + name + "' has no dimensions; dimension 0 of an input is the batch");
+      diagnostics.error("input '" + name + "' has no dimensions; dimension 0 of an input must be the batch");
     int64_t elements = 1;
     for (int64_t size : shape)
       if (llvm::MulOverflow(elements, size, elements) || elements > maximumElements)

@@ -14,7 +14,7 @@ using namespace xlc::onnx;
 namespace {
 
 constexpr char computesWithNothing[] =
-    "computes with an empty tensor; empty tensors may only be moved, measured and concatenated";
+    "computes with an empty tensor; empty tensors may only be moved, concatenated, and read for their shape";
 
 bool isEmpty(Value value) { return llvm::is_contained(shapeOf(value), 0); }
 

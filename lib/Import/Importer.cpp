@@ -210,7 +210,7 @@ static std::string findMisfit(const Node &node, const Operator &op) {
   }
   for (const auto &attribute : node.attributes)
     if (!known.contains(attribute.first()))
-      return "has attribute '" + attribute.first().str() + "', which " + node.op + " does not have";
+      return "has attribute '" + attribute.first().str() + "', which is not an attribute of " + node.op;
   return "";
 }
 

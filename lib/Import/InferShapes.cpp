@@ -42,7 +42,7 @@ std::string xlc::onnx::normalizeAxis(int64_t &axis, int64_t rank) {
     axis += rank;
   if (axis >= 0 && axis < rank)
     return "";
-  return ("has axis " + Twine(given) + ", which is outside rank " + Twine(rank)).str();
+  return ("has axis " + Twine(given) + ", which is out of range for rank " + Twine(rank)).str();
 }
 
 std::string xlc::onnx::normalizeAxes(Shape &axes, int64_t rank) {
@@ -50,7 +50,7 @@ std::string xlc::onnx::normalizeAxes(Shape &axes, int64_t rank) {
     if (std::string problem = normalizeAxis(axis, rank); !problem.empty())
       return problem;
   llvm::sort(axes);
-  return std::adjacent_find(axes.begin(), axes.end()) == axes.end() ? "" : "has an axis twice";
+  return std::adjacent_find(axes.begin(), axes.end()) == axes.end() ? "" : "has the same axis twice";
 }
 
 static std::string print(ArrayRef<int64_t> shape) {
@@ -63,7 +63,7 @@ static std::string print(ArrayRef<int64_t> shape) {
 std::string xlc::onnx::inferReshape(ArrayRef<int64_t> from, ArrayRef<int64_t> request, bool allowZero, Shape &result) {
   std::optional<size_t> open;
   int64_t known = 1, total = countElements(from);
-  std::string problem = "reshapes " + print(from) + " to " + print(request) + ", which does not match";
+  std::string problem = "cannot reshape " + print(from) + " to " + print(request);
   result.assign(request.begin(), request.end());
   for (size_t i = 0; i < result.size(); ++i) {
     if (result[i] == 0 && !allowZero && i >= from.size())
@@ -92,7 +92,7 @@ std::string xlc::onnx::inferSqueeze(ArrayRef<int64_t> from, std::optional<Shape>
   for (auto [i, size] : llvm::enumerate(from)) {
     bool isNamed = axes ? llvm::is_contained(*axes, (int64_t)i) : size == 1;
     if (isNamed && size != 1)
-      return ("squeezes dimension " + Twine(i) + " of " + print(from) + ", which is not 1").str();
+      return ("squeezes dimension " + Twine(i) + " of " + print(from) + ", whose size must be 1").str();
     if (!isNamed)
       result.push_back(size);
   }
@@ -148,9 +148,9 @@ static std::string checkNumOutputs(const Node &node, bool hasSizes) {
   if (!count)
     return hasSizes || node.opset < 18 ? "" : "has neither sizes nor num_outputs; exactly one of them is required";
   if (hasSizes)
-    return "has sizes and num_outputs; exactly one of them is required";
+    return "has both sizes and num_outputs; exactly one of them is required";
   if (count->i != (int64_t)node.outputs.size())
-    return ("has num_outputs = " + Twine(count->i) + " and " + Twine(node.outputs.size()) + " outputs").str();
+    return ("has num_outputs = " + Twine(count->i) + ", but " + Twine(node.outputs.size()) + " outputs").str();
   return "";
 }
 
@@ -170,12 +170,12 @@ std::string xlc::onnx::inferSplit(const Node &node, const ConstantTensor *sizes,
   int64_t total = 0;
   for (int64_t piece : pieces) {
     if (piece < 0 || piece > size)
-      return "has a piece of size " + std::to_string(piece);
+      return "has a piece of size " + std::to_string(piece) + " in a dimension of size " + std::to_string(size);
     total += piece;
   }
   if (pieces.size() != node.outputs.size() || total != size)
-    return ("has pieces " + print(pieces) + ", which do not add up to " + Twine(size) + " for " +
-            Twine(node.outputs.size()) + " outputs")
+    return ("has pieces " + print(pieces) + " and " + Twine(node.outputs.size()) +
+            " outputs; there must be one piece for each output, and their sum must be " + Twine(size))
         .str();
   return "";
 }

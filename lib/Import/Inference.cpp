@@ -38,9 +38,9 @@ public:
       if (isOnnx(node, "BatchNormalization") && isTrainingForm(node, node.opset))
         normaliseByAverages(i);
       else if (draws(node) && !replaceMask(i))
-        isFine = complain(node, "draws random numbers that inference cannot leave out");
+        isFine = complain(node, "draws random numbers outside a dropout, which inference does not support");
       else if (!node.nextOf.empty())
-        isFine = complain(node, "makes the next value of '" + node.nextOf + "', which inference does not update");
+        isFine = complain(node, "updates '" + node.nextOf + "', which inference must not change");
     }
     return isFine ? std::optional(std::move(result)) : std::nullopt;
   }

@@ -93,8 +93,8 @@ void warnOfUnread(ArrayRef<Input> inputs, FileDiagnostics &diagnostics) {
     if (like != inputs.end())
       diagnostics.warning("no node reads the values of input " + Twine(name) + ". If one tensor was passed as " + name +
                           " and '" + like->name + "' at export, the file computes with '" + like->name +
-                          "' in both places: export it with xlc_export, which keeps inputs apart. The program rejects "
-                          "different files for the two");
+                          "' in both places: export the model with xlc_export, which keeps both inputs. The program "
+                          "rejects different files for the two inputs");
     else
       diagnostics.warning((input.isUnread ? "no node reads" : "the loss does not depend on") +
                           Twine(" the values of input ") + name + ": its file is read, but has no effect");
@@ -134,8 +134,9 @@ void refuseOtherSizes(ArrayRef<Input> inputs, const Spec &spec, FileDiagnostics 
                       "the rows of input '" + input.name + "' are " + describeSizes(needed) +
                           ", but those of its file are " + describeSizes(*row) +
                           (isLabel
-                               ? "; the loss reads the classes from the last dimension of logits '" + spec.loss.logits +
-                                     "': move them there in the model, or compute the loss in the model"
+                               ? "; the last dimension of logits '" + spec.loss.logits +
+                                     "' must be the classes: transpose the logits in the model, or compute the loss "
+                                     "in the model"
                                : ""));
   }
 }

@@ -22,7 +22,7 @@ void LostParameters::reportLost(ParameterPlan &plan, StringSet<> accounted) cons
     else if (found.find(name))
       folded.push_back(name);
     else if (found.isComplete())
-      notes("'" + name + "' is not used, as in PyTorch: not trained");
+      notes("'" + name + "' is not used, as in PyTorch, and is not trained");
     else
       unread.push_back(name);
   }
@@ -40,7 +40,7 @@ void LostParameters::reportLost(ParameterPlan &plan, StringSet<> accounted) cons
   complain(rearranged, "rearranged", "in an unknown way");
   complain(unread, "lists",
            "that the graph does not use: they were folded into constants or merged with equal ones, or PyTorch does "
-           "not use them either, which a state dict shows (init: {from: state.safetensors})");
+           "not use them either; a state dict (init: {from: state.safetensors}) distinguishes these cases");
 }
 
 /// What the exporter computed may have begun with the values of a parameter, and was merged with it.
@@ -54,10 +54,10 @@ void LostParameters::reportMerged() const {
         first = first ? first : &read;
       }
   if (first)
-    diagnostics.error("the exporter precomputed " + Twine(listNames(merged)) + ", and merged the first with '" +
-                      first->name + "', which has the same initial values, so that " +
-                      model.nodes[first->node].describe() + " would read that parameter; " + adviseExport(model) +
-                      ", or freeze it with trainable: [\"*\", \"!" + first->name + "\"]");
+    diagnostics.error("the exporter precomputed " + Twine(listNames(merged)) + ", and merged '" + merged.front() +
+                      "' with parameter '" + first->name + "', which has the same initial values, so that " +
+                      model.nodes[first->node].describe() + " would read the parameter; " + adviseExport(model) +
+                      ", or freeze '" + first->name + "' with trainable: [\"*\", \"!" + first->name + "\"]");
 }
 
 /// Without a signature: what the exporter computed is a parameter where it is a transpose, and otherwise unknown. A
@@ -84,7 +84,7 @@ void LostParameters::reportComputed(const ParameterPlan &plan, OneValues &values
     diagnostics.error(
         "the exporter precomputed " + Twine(computed.size()) + (computed.size() == 1 ? " tensor" : " tensors") +
         ", and the file does not record whether from parameters or from constants: " + listNames(computed) +
-        ", the first read by " + reader->describe() + "; " + adviseExport(model) +
+        " ('" + computed.front() + "' is read by " + reader->describe() + "); " + adviseExport(model) +
         "; if they are constants, freeze them with trainable: [\"*\", \"!" + computed.front() + "\"]");
   if (!plain.empty())
     diagnostics.warning("the exporter precomputed " + listNames(plain) +
@@ -111,7 +111,7 @@ void LostParameters::warn(const ParameterPlan &plan, const WeakEvidence &weak, c
     diagnostics.error("'" + other + "' has the initial values of '" + name +
                       "', and the file stores them once: the two are one parameter, or have equal initial values; set "
                       "tie: [[" +
-                      name + ", " + other + "]] for one parameter, untie: [" + other + "] for two");
+                      name + ", " + other + "]] for one parameter, or untie: [" + other + "] for two parameters");
   if (!weak.guessed.empty())
     diagnostics.warning(
         "these parameters are initialized with one repeated number that the file stores once, and are treated as "

@@ -69,7 +69,7 @@ void xlc::onnx::narrowTypes(Model &model, const ParameterPlan &plan, FileDiagnos
       input.type = ElementType::Float;
   if (!stored.empty())
     diagnostics.warning(stored +
-                        ": they are trained in float32, and the model's computations in this type use float32");
+                        ": they are trained in float32, and the model's computations in the stored type use float32");
   else if (casts)
     diagnostics.warning(Twine(casts) + (casts == 1 ? " node produces" : " nodes produce") +
                         " 16-bit values, which are computed in float32 without rounding");

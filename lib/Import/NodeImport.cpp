@@ -31,7 +31,7 @@ Value NodeImport::broadcast(size_t i, ArrayRef<int64_t> shape) {
   Value value = materialize(*constant(i), shape, builder, loc);
   if (!value)
     fail("has input " + Twine(i) + " of element type " + Twine((int)constant(i)->type) +
-         ", which is not supported here");
+         ", which is not supported for this operator");
   return value;
 }
 

@@ -38,7 +38,7 @@ public:
       std::optional<StringRef> nearest = findNearest(row.pattern, tables);
       diagnostics.error(spec, "padding." + row.pattern,
                         "padding has the pattern '" + row.pattern +
-                            "', which does not match a table that a Gather reads" +
+                            "', which does not match the table of a Gather" +
                             (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
     }
   }
@@ -50,7 +50,7 @@ private:
       return;
     if (node.call.find(3, "scale_grad_by_freq") == "True")
       diagnostics.error(node.describe() +
-                        " is an embedding with scale_grad_by_freq in PyTorch, which is not supported");
+                        " is an embedding with scale_grad_by_freq=True, which is not supported");
     if (!node.paddingIndex && !node.call.find(2, "padding_idx").getAsInteger(10, row) && row != -1)
       node.paddingIndex = row;
   }
@@ -88,8 +88,8 @@ private:
     auto place = [&](int64_t row) { return row < 0 ? row + table->shape[0] : row; };
     if (node.paddingIndex && place(*node.paddingIndex) != place(given->row))
       diagnostics.error(spec, "padding." + given->pattern,
-                        "padding sets '" + table->name + "' to row " + Twine(given->row) + ", but the file has row " +
-                            Twine(*node.paddingIndex) + " at " + node.describe());
+                        "padding sets the padding row of '" + table->name + "' to " + Twine(given->row) +
+                            ", but the file sets it to " + Twine(*node.paddingIndex) + " at " + node.describe());
     node.paddingIndex = given->row;
   }
 

@@ -70,7 +70,7 @@ void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, File
     auto [entry, isNew] = known.try_emplace(use.name, (int)parameters.size());
     if (isNew && !isFloat(tensor.type))
       diagnostics.error("running average '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
-                        "; it must be float: export the model in float32, as model.float() makes it");
+                        "; running averages must be float: call model.float() before the export");
     if (isNew)
       parameters.push_back({use.name, tensor.shape, (int)index, false, use.buffer, {}, false, {}});
     isParameter[index] = true;
@@ -82,7 +82,7 @@ bool xlc::onnx::checkStoredType(const FileTensor &tensor, FileDiagnostics &diagn
   if (isFloat(tensor.type)) // NarrowTypes.cpp
     return true;
   diagnostics.error("parameter '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
-                    "; parameters must be float: export the model in float32, as model.float() makes it");
+                    "; parameters must be float: call model.float() before the export");
   return false;
 }
 

@@ -61,7 +61,7 @@ Value xlc::onnx::readIndices(NodeImport &n, size_t i, int64_t size) {
     for (int64_t &index : wrapped.ints) {
       index += index < 0 ? size : 0;
       if (index < 0 || index >= size)
-        return n.fail("has index " + Twine(index) + " for a dimension of " + Twine(size)), Value();
+        return n.fail("has index " + Twine(index) + " for a dimension of size " + Twine(size)), Value();
     }
     return materialize(wrapped, wrapped.shape, n.builder, n.loc);
   }

@@ -50,9 +50,9 @@ private:
           "', which is not an initializer of the file: the file was changed after the export; export it again");
     const FileTensor &tensor = model.initializers[found->second];
     if (tensor.shape != recorded.shape)
-      return diagnostics.error("in the export record, parameter '" + recorded.name + "' is " +
-                               describeShape(recorded.shape) + ", but in the file " + describeShape(tensor.shape) +
-                               ": the file was changed after the export; export it again");
+      return diagnostics.error("parameter '" + recorded.name + "' has shape " + describeShape(recorded.shape) +
+                               " in the export record, but shape " + describeShape(tensor.shape) +
+                               " in the file: the file was changed after the export; export it again");
     if (!checkReads(recorded, "parameter") || !checkStoredType(tensor, diagnostics))
       return;
     Parameter parameter{.name = recorded.name, .shape = recorded.shape, .initializer = (int)found->second};
@@ -84,8 +84,8 @@ private:
     int64_t found = (int64_t)reads.lookup(recorded.name).size();
     if (found == recorded.reads)
       return true;
-    diagnostics.error("in the export record, nodes read " + kind + " '" + recorded.name + "' " + Twine(recorded.reads) +
-                      " times, but in the graph " + Twine(found) +
+    diagnostics.error("the export record lists " + Twine(recorded.reads) + " reads of " + kind + " '" + recorded.name +
+                      "', but the graph has " + Twine(found) +
                       ": the file was changed after the export; export it again");
     return false;
   }

@@ -73,7 +73,7 @@ bool xlc::onnx::importPRelu(NodeImport &n) {
   Value x = readFloats(n, 0);
   Shape common, shape = n.shape(0);
   if (!x || n.elementType(1) != n.elementType(0) || !broadcastShapes(n.shape(1), shape, common) || common != shape)
-    return n.fail("needs floats and a slope that broadcasts to them");
+    return n.fail("needs a float input, and a slope that broadcasts to its shape");
   Formula f{n};
   Value slope = n.broadcast(1, shape);
   return slope && n.produce(f.select(f.isAbove(x, 0), x, f.mul(x, slope)));

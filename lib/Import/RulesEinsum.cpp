@@ -43,11 +43,11 @@ private:
     SmallVector<StringRef> inputs;
     left.split(inputs, ',');
     if (inputs.size() != n.numInputs())
-      return n.fail("has an equation for " + Twine(inputs.size()) + " inputs, but is given " + Twine(n.numInputs()));
+      return n.fail("has an equation for " + Twine(inputs.size()) + " inputs, but has " + Twine(n.numInputs()));
     for (size_t i = 0; i < inputs.size(); ++i) {
       Value x = readFloats(n, i);
       if (!x || n.elementType(i) != n.elementType(0))
-        return n.fail("needs floats of one type");
+        return n.fail("needs float inputs of one type");
       terms.push_back({x, ""});
       if (!readLetters(inputs[i], (int64_t)n.shape(i).size(), terms.back().letters))
         return false;
@@ -71,7 +71,7 @@ private:
     size_t dots = text.find("...");
     int64_t named = (int64_t)text.size() - (dots == StringRef::npos ? 0 : 3);
     if (named > rank || (dots == StringRef::npos && named != rank))
-      return n.fail("has '" + text + "' for an input of rank " + Twine(rank));
+      return n.fail("has the term '" + text + "' for an input of rank " + Twine(rank));
     for (size_t i = 0; i < text.size(); ++i) {
       bool isDots = i == dots;
       for (int64_t k = isDots ? rank - named : 1; k > 0; --k) {
@@ -80,7 +80,7 @@ private:
         if (!own || (!isDots && !std::isalpha((unsigned char)text[i])))
           return n.fail("has an equation with a character that is not a letter, or with more than 26 letters");
         if (letters.find(*own) != std::string::npos)
-          return n.fail("takes a diagonal, which is not supported");
+          return n.fail("repeats a letter within one input (a diagonal), which is not supported");
         letters += *own;
         if (isDots)
           rankOfEllipsis = std::max(rankOfEllipsis, k);
@@ -102,8 +102,8 @@ private:
       }
       auto known = names.find(text[i]);
       if (known == names.end() || output.find(known->second) != std::string::npos)
-        return n.fail("has '" + text +
-                      "' as its result; each letter of a result must be in an input, and only once in the result");
+        return n.fail("has the output term '" + text +
+                      "'; each letter of the output must occur in an input, and only once in the output");
       output += known->second;
     }
     return true;

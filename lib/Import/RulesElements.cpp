@@ -30,7 +30,7 @@ struct ElementAccess {
       return false;
     Shape shape = n.shape(0), indexShape = n.shape(1);
     if (indexShape.size() != shape.size())
-      return n.fail("needs indices of rank " + Twine(shape.size()));
+      return n.fail("has indices of rank " + Twine(indexShape.size()) + ", but data of rank " + Twine(shape.size()));
     extent = indexShape;
     extent[axis] = shape[axis];
     for (size_t d = 0; d < shape.size(); ++d)
@@ -121,7 +121,7 @@ bool readReduction(NodeImport &n, std::optional<graph::Scatter> &kind) {
 
 bool checkSums(NodeImport &n) {
   return isa<FloatType>(n.elementType(0)) ||
-         n.fail("adds to integers at indices that are not known when the model is compiled");
+         n.fail("adds to integers at indices that are not known when the model is compiled; such indices require floats");
 }
 
 /// Booleans are scattered as numbers.
@@ -190,7 +190,7 @@ bool xlc::onnx::importScatterElements(NodeImport &n) {
     return false;
   Value updates = n.value(2);
   if (!updates || n.shape(2) != n.shape(1))
-    return n.fail("needs an update for each index");
+    return n.fail("needs updates of the same shape as the indices");
   int64_t axis = access.axis;
   Formula f{n};
   Shape shape = n.shape(0);
@@ -236,7 +236,7 @@ bool readRowPlaces(NodeImport &n, ArrayRef<int64_t> sizes, ArrayRef<int64_t> bat
       for (int64_t k = 0; k < depth; ++k) {
         int64_t index = all.ints[row * depth + k] + (all.ints[row * depth + k] < 0 ? sizes[k] : 0);
         if (index < 0 || index >= sizes[k])
-          return n.fail("has index " + Twine(index) + " for a dimension of " + Twine(sizes[k]));
+          return n.fail("has index " + Twine(index) + " for a dimension of size " + Twine(sizes[k]));
         place = place * sizes[k] + index;
       }
       places.known->push_back(place);
@@ -268,7 +268,7 @@ bool xlc::onnx::importGatherND(NodeImport &n) {
   int64_t batch = getInt(n.node, "batch_dims", 0), rank = (int64_t)from.size();
   if (batch < 0 || batch >= (int64_t)indexShape.size() || batch + indexShape.back() > rank || indexShape.back() < 1 ||
       ArrayRef<int64_t>(from).take_front(batch) != ArrayRef<int64_t>(indexShape).take_front(batch))
-    return n.fail("has indices that do not fit data of rank " + Twine(rank));
+    return n.fail("has indices whose shape does not match data of rank " + Twine(rank));
   int64_t depth = batch + indexShape.back();
   ArrayRef<int64_t> whole = from, rest = whole.drop_front(depth);
   RowPlaces places;
@@ -284,7 +284,7 @@ bool xlc::onnx::importScatterND(NodeImport &n) {
   Shape shape = n.shape(0), indexShape = n.shape(1);
   std::optional<graph::Scatter> kind;
   if (indexShape.empty() || indexShape.back() < 1 || indexShape.back() > (int64_t)shape.size())
-    return n.fail("has indices that do not fit data of rank " + Twine(shape.size()));
+    return n.fail("has indices whose shape does not match data of rank " + Twine(shape.size()));
   ArrayRef<int64_t> sizes = ArrayRef<int64_t>(shape).take_front(indexShape.back());
   ArrayRef<int64_t> rest = ArrayRef<int64_t>(shape).drop_front(indexShape.back());
   SmallVector<int64_t> rows(indexShape.begin(), indexShape.end() - 1), flat{countElements(sizes)};
@@ -294,7 +294,7 @@ bool xlc::onnx::importScatterND(NodeImport &n) {
   if (!readReduction(n, kind))
     return false;
   if (ArrayRef<int64_t>(n.shape(2)) != ArrayRef<int64_t>(wanted))
-    return n.fail("has updates that do not fit the indices");
+    return n.fail("has updates whose shape does not match the indices");
   RowPlaces places;
   Value data = n.value(0), updates = n.value(2);
   if (!data || !updates || !readRowPlaces(n, sizes, {}, places))
@@ -326,7 +326,7 @@ bool xlc::onnx::importOneHot(NodeImport &n) {
   Shape shape = n.shape(0);
   if (!given || !given->isSplat() || !n.elementType(0) || n.elementType(0).isInteger(1) ||
       countElements(n.shape(2)) != 2)
-    return n.fail("needs numbers, a depth that is known when the model is compiled, and two values");
+    return n.fail("needs numeric indices, a depth that is known when the model is compiled, and two values");
   int64_t depth = (int64_t)std::clamp(given->asDouble(0), -1.0, 1e12), axis = getInt(n.node, "axis", -1);
   if (std::string problem = normalizeAxis(axis, (int64_t)shape.size() + 1); !problem.empty())
     return n.fail(problem);
@@ -355,7 +355,7 @@ bool xlc::onnx::importEyeLike(NodeImport &n) {
                  : byteWidth((int)dtype) ? convertType((ElementType)dtype, n.builder.getContext())
                                          : Type();
   if (n.shape(0).size() != 2 || !element)
-    return n.fail("needs a matrix and an element type that tensors of a model can have");
+    return n.fail("needs an input of rank 2 and a supported dtype");
   Formula f{n};
   Shape shape = n.shape(0);
   Value row = f.iota(shape, 0), column = f.iota(shape, 1);

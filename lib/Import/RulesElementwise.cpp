@@ -100,7 +100,7 @@ bool xlc::onnx::importPow(NodeImport &n) {
       return n.produce(graph::DivOp::create(n.builder, n.loc, type, n.number(1, x), x));
   }
   if (!isa_and_nonnull<FloatType>(n.elementType(0)))
-    return n.fail("has an exponent that is neither a constant of 1, 2 or 3 nor applied to floats");
+    return n.fail("needs a float input, or an exponent that is the constant 1, 2 or 3");
   Shape common;
   if (!broadcastShapes(n.shape(0), n.shape(1), common))
     return n.fail("has inputs whose shapes do not broadcast");

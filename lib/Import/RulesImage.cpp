@@ -22,7 +22,7 @@ bool xlc::onnx::importTile(NodeImport &n) {
     wide.append({count, size});
     int64_t product;
     if (llvm::MulOverflow(count, size, product))
-      return n.fail("repeats a dimension " + Twine(count) + " times");
+      return n.fail("has a repeat count of " + Twine(count) + " for a dimension of size " + Twine(size) + ", which is too large");
     result.push_back(product);
   }
   return n.produce(n.reshape(n.broadcast(n.reshape(x, apart), wide), result));
@@ -62,7 +62,7 @@ bool xlc::onnx::importDepthToSpace(NodeImport &n) {
   std::string mode = getString(n.node, "mode", "DCR");
   Value x = n.value(0);
   if (!x || s.size() != 4 || b < 1 || b > 1024 || s[1] % (b * b) != 0 || (mode != "DCR" && mode != "CRD"))
-    return n.fail("needs four dimensions, a multiple of blocksize^2 channels, and mode DCR or CRD");
+    return n.fail("needs an input of rank 4 whose channels are a multiple of blocksize^2, and mode DCR or CRD");
   int64_t depth = s[1] / (b * b);
   Value y = mode == "DCR" ? n.transpose(n.reshape(x, {s[0], b, b, depth, s[2], s[3]}), {0, 3, 4, 1, 5, 2})
                           : n.transpose(n.reshape(x, {s[0], depth, b, b, s[2], s[3]}), {0, 1, 4, 2, 5, 3});
@@ -74,7 +74,7 @@ bool xlc::onnx::importSpaceToDepth(NodeImport &n) {
   int64_t b = getInt(n.node, "blocksize", 0);
   Value x = n.value(0);
   if (!x || s.size() != 4 || b < 1 || b > 1024 || s[2] % b != 0 || s[3] % b != 0)
-    return n.fail("needs four dimensions, the last two of them multiples of blocksize");
+    return n.fail("needs an input of rank 4 whose last two dimensions are multiples of blocksize");
   Value y = n.transpose(n.reshape(x, {s[0], s[1], s[2] / b, b, s[3] / b, b}), {0, 3, 5, 1, 2, 4});
   return n.produce(n.reshape(y, {s[0], s[1] * b * b, s[2] / b, s[3] / b}));
 }
@@ -192,7 +192,7 @@ bool readSizes(NodeImport &n, Shape &axes, SmallVector<double> &scales, Shape &s
   bool hasScales = scaleInput && !scaleInput->shape.empty() && scaleInput->shape[0] > 0;
   const ConstantTensor *given = hasScales ? scaleInput : sizeInput;
   if (!given || given->shape.size() != 1 || given->shape[0] != (int64_t)axes.size())
-    return n.fail("needs a scale or a size for each axis, known when the model is compiled");
+    return n.fail("needs a scale or a size for each axis that is known when the model is compiled");
   ConstantTensor all = given->materialized();
   std::string policy = getString(n.node, "keep_aspect_ratio_policy", "stretch");
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -218,7 +218,8 @@ bool xlc::onnx::importResize(NodeImport &n) {
   Resampling resampling(n.node);
   Value x = readFloats(n, 0);
   if (!x || !resampling.isKnown())
-    return n.fail("needs floats and a supported mode and coordinate transformation; crops are not supported");
+    return n.fail(
+        "needs a float input, and a supported mode and coordinate_transformation_mode (not tf_crop_and_resize)");
   Shape axes, sizes;
   SmallVector<double> scales;
   if (!readSizes(n, axes, scales, sizes))

@@ -1,4 +1,5 @@
 // Import rules for operators with a kernel of their own: products, softmax, norms.
+#include "DescribeNames.h"
 #include "Rules.h"
 
 using namespace mlir;
@@ -18,9 +19,10 @@ bool xlc::onnx::importGemm(NodeImport &n) {
   bool transA = getInt(n.node, "transA", 0), transB = getInt(n.node, "transB", 0);
   Shape a = n.shape(0), b = n.shape(1);
   if (a.size() != 2 || b.size() != 2 || a[transA ? 0 : 1] != b[transB ? 1 : 0])
-    return n.fail("multiplies matrices that do not fit");
+    return n.fail("multiplies " + describeShape(a) + (transA ? " (transposed)" : "") + " by " + describeShape(b) +
+                  (transB ? " (transposed)" : "") + "; these shapes do not match");
   if (!isa_and_nonnull<FloatType>(n.elementType(0)) || n.elementType(0) != n.elementType(1))
-    return n.fail("needs floats of one type");
+    return n.fail("needs float inputs of one type");
   std::string spec = std::string(transA ? "ba" : "ab") + "," + (transB ? "cb" : "bc") + "->ac";
   Value y = n.contract(spec, n.value(0), n.value(1));
   y = multiply(n, y, getFloat(n.node, "alpha", 1));
@@ -28,7 +30,7 @@ bool xlc::onnx::importGemm(NodeImport &n) {
     return n.produce(addBias(n, y, n.vanishedBias));
   Shape common, result{shapeOf(y)[0], shapeOf(y)[1]};
   if (!broadcastShapes(n.shape(2), result, common) || common != result || n.elementType(2) != n.elementType(0))
-    return n.fail("has a third input that does not fit");
+    return n.fail("needs a third input of the same type that broadcasts to the product");
   return n.produce(addBias(n, y, multiply(n, n.value(2), getFloat(n.node, "beta", 1))));
 }
 
@@ -45,7 +47,7 @@ bool xlc::onnx::importMatMul(NodeImport &n) {
     b.push_back(1);
   Shape batch, leadingA(ArrayRef<int64_t>(a).drop_back(2)), leadingB(ArrayRef<int64_t>(b).drop_back(2));
   if (!broadcastShapes(leadingA, leadingB, batch) || a.back() != b[b.size() - 2])
-    return n.fail("multiplies matrices that do not fit");
+    return n.fail("multiplies " + describeShape(a) + " by " + describeShape(b) + "; these shapes do not match");
   std::string lettersA, lettersB, lettersY;
   Shape keptA, keptB, result = batch;
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -123,7 +125,7 @@ bool xlc::onnx::importLayerNormalization(NodeImport &n) {
   if (std::string problem = normalizeAxis(axis, rank); !problem.empty())
     return n.fail(problem);
   if (n.node.outputs.size() > 1)
-    return n.fail("has outputs for mean and deviation, which are not supported");
+    return n.fail("has outputs for the mean and the standard deviation, which are not supported");
   if (!isa_and_nonnull<FloatType>(n.elementType(0)) || n.elementType(0) != n.elementType(1) ||
       (n.has(2) && n.elementType(2) != n.elementType(0)))
     return n.fail("needs float tensors of one type");

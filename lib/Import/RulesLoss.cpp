@@ -22,7 +22,7 @@ struct ClassLoss {
     if (shape.size() >= 2 && shape == rows && isa_and_nonnull<FloatType>(n.elementType(1)))
       return readSoft();
     if (shape.size() < 2 || (expected.erase(expected.begin() + 1), expected != rows))
-      return n.fail("has labels that do not fit the scores");
+      return n.fail("has labels whose shape does not match the scores");
     scores = n.value(0), labels = n.value(1);
     if (!scores || !labels || !isa<FloatType>(n.elementType(0)) || !isa<IntegerType>(n.elementType(1)) ||
         n.elementType(1).isInteger(1))

@@ -65,7 +65,7 @@ Value movingAverage(NodeImport &n, Planes &planes, Value old, Value now, double 
 bool areVectors(NodeImport &n, size_t from, size_t to, int64_t size) {
   for (size_t i = from; i <= to; ++i)
     if (n.shape(i) != Shape{size} || n.elementType(i) != n.elementType(0))
-      return n.fail("needs input " + Twine(i) + " to have " + Twine(size) + " elements of the input's type");
+      return n.fail("needs " + Twine(size) + " elements of the type of input 0 as input " + Twine(i));
   return true;
 }
 
@@ -100,7 +100,7 @@ bool xlc::onnx::importBatchNormalization(NodeImport &n) {
   if (isTraining && planes.count() < 2)
     return n.fail("has one element for each channel, whose variance is not defined; use a micro-batch of 2 or more");
   if (!isTraining && n.node.outputs.size() > 1)
-    return n.fail("has outputs for running averages without training_mode");
+    return n.fail("has outputs for running averages, which require training_mode = 1");
   Value mean = isTraining ? planes.mean(planes.x) : runningMean;
   Value centred = planes.sub(planes.x, planes.spread(mean));
   Value variance = isTraining ? planes.mean(planes.mul(centred, centred)) : runningVariance;

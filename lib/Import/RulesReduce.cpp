@@ -38,7 +38,7 @@ bool xlc::onnx::importReduce(NodeImport &n, Reduction kind, bool isMean, bool sq
   }
   bool isBool = x && n.elementType(0).isInteger(1), isExtremum = kind == Reduction::max || kind == Reduction::min;
   if (!x || (isMean && !isa<FloatType>(n.elementType(0))) || (isBool && !isExtremum))
-    return n.fail("needs numbers, or floats for a mean");
+    return n.fail("needs a numeric input, which must be float for a mean");
   Formula f{n};
   if (isBool)
     x = f.convert(x, n.builder.getI32Type());
@@ -109,7 +109,7 @@ bool xlc::onnx::importArgExtremum(NodeImport &n, Reduction kind) {
   int64_t axis;
   Value x = n.value(0);
   if (!x || n.elementType(0).isInteger(1) || !readAxis(n, 0, axis))
-    return n.problem.empty() ? n.fail("needs numbers") : false;
+    return n.problem.empty() ? n.fail("needs a numeric input") : false;
   if (shapeOf(x)[axis] == 0)
     return n.fail("requests the index of an extremum along dimension " + Twine(axis) + ", which has no elements");
   Formula f{n};
@@ -170,7 +170,7 @@ bool xlc::onnx::importCumSum(NodeImport &n) {
   const ConstantTensor *given = n.constant(1);
   int64_t axis = given && given->isSplat() && !isFloat(given->type) ? given->ints[0] : 0;
   if (!x || !given || !given->isSplat() || n.elementType(0).isInteger(1))
-    return n.fail("needs numbers and one axis that is known when the model is compiled");
+    return n.fail("needs a numeric input, and one axis that is known when the model is compiled");
   if (std::string problem = normalizeAxis(axis, (int64_t)n.shape(0).size()); !problem.empty())
     return n.fail(problem);
   if (!checkPairs(n, n.shape(0)[axis]))
@@ -191,12 +191,12 @@ bool xlc::onnx::importTopK(NodeImport &n) {
   Value x = n.value(0);
   const ConstantTensor *count = n.constant(1);
   if (!x || n.elementType(0).isInteger(1) || !count || !count->isSplat() || isFloat(count->type))
-    return n.fail("needs numbers and a k that is known when the model is compiled");
+    return n.fail("needs a numeric input, and a k that is known when the model is compiled");
   if (!readAxis(n, -1, axis) || !checkPairs(n, n.shape(0)[axis]))
     return false;
   int64_t k = count->ints[0];
   if (k < 1 || k > n.shape(0)[axis])
-    return n.fail("takes " + Twine(k) + " of " + Twine(n.shape(0)[axis]) + " elements");
+    return n.fail("has k = " + Twine(k) + ", which must be between 1 and " + Twine(n.shape(0)[axis]));
   Formula f{n};
   Pairs pairs(f, x, axis);
   Value other = pairs.alongJ(pairs.row), mine = pairs.alongI(pairs.row);

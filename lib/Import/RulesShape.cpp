@@ -44,7 +44,7 @@ bool xlc::onnx::importFlatten(NodeImport &n) {
   int64_t rank = (int64_t)from.size(), axis = getInt(n.node, "axis", 1);
   axis += axis < 0 ? rank : 0;
   if (axis < 0 || axis > rank)
-    return n.fail("has an axis outside rank " + Twine(rank));
+    return n.fail("has an axis that is out of range for rank " + Twine(rank));
   ArrayRef<int64_t> shape = from;
   return produceReshaped(n, "", {countElements(shape.take_front(axis)), countElements(shape.drop_front(axis))});
 }
@@ -69,7 +69,7 @@ bool xlc::onnx::importExpand(NodeImport &n) {
   if (!readInts(n, 1, "shape", request))
     return false;
   if (llvm::any_of(*request, [](int64_t size) { return size < 1; }) || !broadcastShapes(n.shape(0), *request, shape))
-    return n.fail("does not broadcast to the requested shape");
+    return n.fail("has an input that does not broadcast to the requested shape");
   Value x = n.value(0);
   return x && n.produce(n.broadcast(x, shape));
 }
@@ -148,7 +148,7 @@ static bool readPads(NodeImport &n, Shape &low, Shape &high) {
   if (!axes)
     axes = llvm::to_vector<4>(llvm::seq<int64_t>(0, rank));
   if (!pads || pads->size() != 2 * axes->size())
-    return n.fail("needs two amounts for each axis");
+    return n.fail("needs two pads for each axis");
   low.assign(rank, 0), high.assign(rank, 0);
   for (size_t i = 0; i < axes->size(); ++i) {
     int64_t axis = (*axes)[i], before = (*pads)[i], after = (*pads)[i + axes->size()];
@@ -221,7 +221,7 @@ bool xlc::onnx::importTrilu(NodeImport &n) {
   Shape shape = n.shape(0);
   int64_t rank = (int64_t)shape.size();
   if (rank < 2 || (n.has(1) && (!n.constant(1) || !n.constant(1)->isSplat())))
-    return n.fail("needs two dimensions and a k that is known when the model is compiled");
+    return n.fail("needs an input of rank 2 or more, and a k that is known when the model is compiled");
   double k = n.has(1) ? n.constant(1)->asDouble(0) : 0;
   Value x = n.value(0);
   if (!x)

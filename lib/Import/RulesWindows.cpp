@@ -21,7 +21,7 @@ struct WindowAttributes {
   bool read(NodeImport &n, ArrayRef<int64_t> kernel) {
     Shape shape = n.shape(0);
     if (shape.size() < 3 || shape.size() > 5 || !isa_and_nonnull<FloatType>(n.elementType(0)))
-      return n.fail("needs a float input with one to three spatial dimensions, its shape is [" + list(shape) + "]");
+      return n.fail("needs a float input with one to three spatial dimensions, but its shape is [" + list(shape) + "]");
     in.assign(shape.begin() + 2, shape.end());
     for (int64_t number : in)
       if (number < 1 || number >= largest)
@@ -39,7 +39,7 @@ struct WindowAttributes {
     for (const Shape *numbers : {&size, &strides, &dilations})
       for (int64_t number : *numbers)
         if (number < 1 || number >= largest)
-          return n.fail("has a kernel size, stride or dilation of " + Twine(number));
+          return n.fail("has a kernel size, stride or dilation of " + Twine(number) + ", which is out of range");
     for (int64_t pad : pads)
       if (pad <= -largest || pad >= largest)
         return n.fail("pads by more than 2^31 elements");
@@ -225,8 +225,8 @@ bool xlc::onnx::importConv(NodeImport &n) {
   if (weight.size() != x.size() || weight.size() < 3 || n.elementType(1) != n.elementType(0))
     return n.fail("needs an input and a weight of one type and rank, with spatial dimensions");
   if (groups < 1 || x[1] % groups || weight[0] % groups || weight[1] != x[1] / groups || countElements(weight) == 0)
-    return n.fail("has a weight [" + WindowAttributes::list(weight) + "] and " + Twine(groups) +
-                  " groups that do not fit an input of " + Twine(x[1]) + " channels");
+    return n.fail("has a weight of shape [" + WindowAttributes::list(weight) + "] and " + Twine(groups) +
+                  " groups, which do not match an input of " + Twine(x[1]) + " channels");
   Shape out;
   if (!windows.read(n, ArrayRef<int64_t>(weight).drop_front(2)) || !windows.infer(n, false, out))
     return false;
@@ -245,8 +245,8 @@ bool xlc::onnx::importConvTranspose(NodeImport &n) {
   if (weight.size() != x.size() || weight.size() < 3 || n.elementType(1) != n.elementType(0))
     return n.fail("needs an input and a weight of one type and rank, with spatial dimensions");
   if (groups < 1 || x[1] % groups || weight[0] != x[1] || weight[1] > largest / groups || countElements(weight) == 0)
-    return n.fail("has a weight [" + WindowAttributes::list(weight) + "] and " + Twine(groups) +
-                  " groups that do not fit an input of " + Twine(x[1]) + " channels");
+    return n.fail("has a weight of shape [" + WindowAttributes::list(weight) + "] and " + Twine(groups) +
+                  " groups, which do not match an input of " + Twine(x[1]) + " channels");
   if (!windows.read(n, ArrayRef<int64_t>(weight).drop_front(2)))
     return false;
   size_t rank = windows.in.size();
@@ -345,7 +345,7 @@ bool xlc::onnx::importLRN(NodeImport &n) {
   int64_t size = getInt(n.node, "size", 0);
   if (shape.size() < 3 || countElements(shape) == 0 || size < 1 || size >= largest ||
       !isa_and_nonnull<FloatType>(n.elementType(0)))
-    return n.fail("needs a float input with spatial dimensions and a positive size");
+    return n.fail("needs a float input with spatial dimensions, and a positive attribute 'size'");
   Value x = n.value(0);
   int64_t plane = countElements(ArrayRef<int64_t>(shape).drop_front(2));
   WindowAttributes windows;

@@ -42,9 +42,10 @@ bool StateDictMatch::checkNames() {
       strangers.push_back("'" + entry.name() + "'");
   if (strangers.empty())
     return true;
-  diagnostics.error(Twine(strangers.size()) + " of the " + Twine(entries.size()) + " tensors of the state dict '" +
-                    dict.path() + "' are not parameters of the exported module: " + listSome(strangers) +
-                    "; use the state dict of that module (one prefix of all names may differ)");
+  diagnostics.error("the exported module does not have " + Twine(strangers.size()) + " of the " +
+                    Twine(entries.size()) + " tensors of the state dict '" + dict.path() +
+                    "': " + listSome(strangers) +
+                    "; use the state dict of that module (a common prefix of all names may differ)");
   return false;
 }
 
@@ -250,14 +251,15 @@ std::string StateDictMatch::explain(int e) {
   if (entry.own >= 0) {
     const FileTensor &tensor = model.initializers[entry.own];
     if (tensor.shape != entry.shape())
-      return "has shape " + describeShape(entry.shape()) + ", but in the model " + describeShape(tensor.shape);
+      return "has shape " + describeShape(entry.shape()) + ", but shape " + describeShape(tensor.shape) +
+             " in the model";
     const std::optional<TensorContent> &content = contents[entry.own];
     if (!isSame || !content || entry.content == *content)
       return "is not used";
     for (const TensorView &view : findViews(entry.shape(), tensor.shape, false))
       if (!view.permutation.empty() && entry.content.hasSameElements(*content) && isView(e, (unsigned)entry.own, view))
-        return entry.shape().size() == 2 ? "is the transpose of the one in the model"
-                                         : "is a permutation of the one in the model";
+        return entry.shape().size() == 2 ? "is the transpose of the tensor in the model"
+                                         : "is a permutation of the tensor in the model";
     return "has other values in the model";
   }
   return !isSame || entry.content.isUniform ? "is not used" : "has values that do not occur in the model";

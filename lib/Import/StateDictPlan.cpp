@@ -35,8 +35,8 @@ public:
     StateDictReads finder(model, names, match, norms);
     reads = finder.find();
     if (!finder.undecided.empty())
-      diagnostics.error("uses in the model match several parameters of the state dict: " + listSome(finder.undecided) +
-                        "; " + adviseExport(model) + Twine(help));
+      diagnostics.error("the state dict does not determine all parameters that nodes of the model read: " +
+                        listSome(finder.undecided) + "; " + adviseExport(model) + Twine(help));
     for (const StateRead &read : reads)
       if (read.entry >= 0)
         result.uses[{read.node, read.input}] = {addParameter(read, result), read.view};
@@ -186,9 +186,8 @@ private:
 
   void complainOfWrong(ArrayRef<std::string> items) {
     if (!items.empty())
-      diagnostics.error(Twine(items.size()) + " of the " + Twine(match.entries.size()) +
-                        " tensors of the state dict '" + dict.path() +
-                        "' are missing at their uses in the model: " + listSome(items) +
+      diagnostics.error("the model does not match " + Twine(items.size()) + " of the " + Twine(match.entries.size()) +
+                        " tensors of the state dict '" + dict.path() + "': " + listSome(items) +
                         "; exporters fold parameters into constants: " + adviseExport(model) + Twine(help));
   }
 
@@ -209,7 +208,7 @@ private:
   void complainOfMissing(ArrayRef<std::string> missing) {
     if (!missing.empty())
       diagnostics.error("the state dict '" + dict.path() + "' lacks " + Twine(missing.size()) +
-                        " parameters of the model: " + listSome(missing) +
+                        (missing.size() == 1 ? " parameter" : " parameters") + " of the model: " + listSome(missing) +
                         "; use the state dict of the exported module");
   }
 
@@ -284,7 +283,7 @@ private:
   void takeBuffer(const StateEntry &entry, Parameter &buffer) {
     if (entry.shape() != buffer.shape)
       diagnostics.error("buffer '" + buffer.name + "' has shape " + describeShape(entry.shape()) +
-                        " in the state dict, but in the model " + describeShape(buffer.shape));
+                        " in the state dict, but shape " + describeShape(buffer.shape) + " in the model");
     else
       buffer.value = dict.initialValue(*entry.tensor, diagnostics), buffer.name = entry.name();
   }

@@ -103,8 +103,9 @@ StateDictReads::Answer StateDictReads::take(StateRead &read, int entry) {
   SmallVector<TensorView> views = match.findViewsOf(entry, read.initializer);
   if (views.size() == 1)
     return take(read, entry, views.front());
-  undecided.push_back("'" + model.initializers[read.initializer].name + "' is '" + match.entries[entry].name() +
-                      "' or its transpose, which only its values could distinguish");
+  undecided.push_back("initializer '" + model.initializers[read.initializer].name + "' matches '" +
+                      match.entries[entry].name() +
+                      "' of the state dict, but also its transpose");
   return Answer::Undecided;
 }
 
@@ -131,7 +132,7 @@ StateDictReads::Answer StateDictReads::decide(StateRead &read) {
   std::vector<int> all = candidates(read);
   bool mayBeOwn = llvm::is_contained(all, read.own);
   if (!all.empty() && mayBeConstant(read)) {
-    undecided.push_back(describe(read, all) + " or a constant");
+    undecided.push_back(describe(read, all) + ", but may also be a constant");
     return Answer::Undecided;
   }
   if (llvm::is_contained(all, read.traced))
@@ -187,6 +188,6 @@ std::string StateDictReads::describe(const StateRead &read, ArrayRef<int> entrie
   std::vector<std::string> some;
   for (int entry : entries)
     some.push_back("'" + match.entries[entry].name() + "'");
-  return model.nodes[read.user].describe() + " reads '" + model.initializers[read.initializer].name +
-         "', which may be " + listSome(some);
+  return model.nodes[read.user].describe() + " reads initializer '" + model.initializers[read.initializer].name +
+         "', which matches " + listSome(some) + " of the state dict";
 }

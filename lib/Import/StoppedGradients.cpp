@@ -129,8 +129,8 @@ void StoppedGradients::decideByName(const TracedCall &call, ArrayRef<Read> reads
   if (std::string unread = findUnread(call, reads, flow); !unread.empty())
     return diagnostics.error(node.describe() + " was exported from a call of " + call.target +
                              ", but no node of this call reads the operand '" + unread +
-                             "': the exporter merged nodes of this call with those of another, and an operand of the "
-                             "call is detached; export the model with optimize=False, or with xlc_export");
+                             "': the exporter merged nodes of this call with nodes of another call, and an operand of "
+                             "the call is detached; export the model with optimize=False, or with xlc_export");
   bool hasLost = (hasLostValue && !unnamed.empty()) || (hasLostParameter && hasUnnamedParameter);
   bool mayBeBoth = hasNamed && unnamed.size() < stops.size(); // x and x.detach()
   if (hasLost || mayBeBoth)
@@ -160,7 +160,7 @@ void StoppedGradients::warn() const {
     return;
   if (!inRegions.empty() && !isAllRegion)
     diagnostics.warning(Twine(inRegions.size()) + (inRegions.size() == 1 ? " node is" : " nodes are") +
-                        " in a block of no_grad or of autocast, and the file does not record which: " +
+                        " in a block of no_grad or of autocast, and the file does not record which of the two: " +
                         listNames(inRegions) + "; gradients flow through them, as in autocast");
   if (!suspects.empty())
     diagnostics.warning(listNames(suspects) +

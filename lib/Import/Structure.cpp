@@ -69,7 +69,7 @@ bool normalizePosition(StructureImport &n, int64_t &position, int64_t size) {
     position += size;
   if (position >= 0 && position < size)
     return true;
-  return n.fail("takes element " + Twine(given) + " of a sequence of " + Twine(size));
+  return n.fail("takes element " + Twine(given) + " of a sequence of " + Twine(size) + " tensors");
 }
 
 /// How long the pieces of a SplitToSequence along a dimension of `size` are.
@@ -78,7 +78,7 @@ bool findPieces(StructureImport &n, int64_t size, Shape &pieces) {
   if (n.has(1)) {
     const ConstantTensor *given = n.inputs[1]->constant.get();
     if (!given || isFloat(given->type) || given->shape.size() > 1)
-      return n.fail("needs lengths of its pieces that are known when the model is compiled");
+      return n.fail("needs piece lengths that are known when the model is compiled");
     ConstantTensor whole = given->materialized();
     if (given->shape.size() == 1)
       return pieces.assign(whole.ints.begin(), whole.ints.end()), true;

@@ -146,7 +146,7 @@ private:
     if (training)
       diagnostics.note(what + "elements are dropped, since " + training->describe() + " is in training mode");
     else
-      diagnostics.warning(what + "nothing is dropped, since no other node of the file is in training mode");
+      diagnostics.warning(what + "elements are not dropped, since no other node of the file is in training mode");
   }
 
   /// A seed of a node's own would draw the same numbers in each step.

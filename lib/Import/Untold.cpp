@@ -63,8 +63,8 @@ private:
     if (!tables.empty())
       diagnostics.warning(listNames(tables) + (tables.size() == 1 ? " holds" : " hold") +
                           " sinusoids, which most models do not train (requires_grad=False, which exporters do not "
-                          "record); trained here: freeze it with trainable: [\"*\", \"!" +
-                          tables.front() + "\"], or confirm it with trainable: [\"*\", \"" + tables.front() + "\"]");
+                          "record); the program trains the sinusoids: freeze them with trainable: [\"*\", \"!" +
+                          tables.front() + "\"], or confirm with trainable: [\"*\", \"" + tables.front() + "\"]");
   }
 
   /// Tables whose lookups train all rows.
@@ -81,7 +81,8 @@ private:
       (findRowOfZeros(table) ? withZeros : open).push_back(table.name);
     }
     constexpr StringLiteral why =
-        "; the old exporter does not record padding_idx: if the Embedding has one, exclude the row with padding: ";
+        "; the old exporter does not record padding_idx: if the Embedding has a padding_idx, exclude the row with "
+        "padding: ";
     if (!withZeros.empty()) {
       const Parameter &first = *llvm::find_if(
           plan.parameters, [&](const Parameter &parameter) { return parameter.name == withZeros.front(); });
@@ -148,7 +149,7 @@ private:
     if (!biases.empty())
       diagnostics.note(listNames(biases) +
                        " is initially zero and is added to the logits; the old exporter does not distinguish "
-                       "parameters from buffers: trained; to freeze it, set trainable: [\"*\", \"!" +
+                       "parameters from buffers: it is trained; to freeze it, set trainable: [\"*\", \"!" +
                        biases.front() + "\"]");
   }
 

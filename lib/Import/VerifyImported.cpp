@@ -23,12 +23,12 @@ static LogicalResult verifyBuffers(func::FuncOp forward) {
   llvm::StringMap<unsigned> replaced;
   for (unsigned i = 2; i < forward.getNumResults(); ++i)
     if (StringAttr buffer = graph::Result(forward, i).getBuffer(); buffer && ++replaced[buffer.getValue()] > 1)
-      return blame(Fault::Compiler, forward.emitError()) << "buffer " << buffer << " has two next values";
+      return blame(Fault::Compiler, forward.emitError()) << "buffer " << buffer << " is updated twice";
   for (BlockArgument argument : forward.getArguments()) {
     auto name = graph::Argument(argument).getParameter();
     if (name && replaced.contains(name.getValue()) && !argument.use_empty() && !argument.hasOneUse())
       return blame(Fault::Compiler, forward.emitError())
-             << "buffer " << name << " is read by more ops than the one that replaces it";
+             << "buffer " << name << " must only be read by the op that updates it";
   }
   return success();
 }
