@@ -212,7 +212,8 @@ std::string explain(const LossObstacle &obstacle, const Model &model) {
 void refuse(const LossObstacle &obstacle, const Model &model, const Spec &spec, int64_t pieces, const LossValue &loss,
             FileDiagnostics &diagnostics) {
   diagnostics.error("the loss '" + loss.name +
-                    "' of the global batch cannot be computed from the parts of a divided batch (dp = " + Twine(spec.dp) + ", " + Twine(spec.microBatches()) +
+                    "' of the global batch cannot be computed from the parts of a divided batch (dp = " +
+                    Twine(spec.dp) + ", " + Twine(spec.microBatches()) +
                     " micro-batches of batch.micro = " + Twine(spec.microBatch) + "): " + explain(obstacle, model));
   diagnostics.note("with dp = 1 and batch.micro = " + Twine(pieces * spec.microBatch) +
                    " the batch is not divided; 'loss: {scope: micro_batch}' trains on the mean of the losses of the "

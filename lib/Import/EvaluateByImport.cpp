@@ -73,7 +73,7 @@ bool xlc::onnx::evaluateByImport(Evaluation &e) {
     return e.fail("has an input of a type that the operator does not support");
   SmallVector<interpret::Datum<double>> results;
   if (failed(interpret::evaluate<double>(*function, {}, {}, results)))
-    return e.fail("cannot be evaluated at compile time");
+    return e.fail("cannot be evaluated");
   for (auto [value, result] : llvm::zip(import.outputs, results))
     e.produce(toConstant(value, result));
   return true;

@@ -121,7 +121,8 @@ bool readReduction(NodeImport &n, std::optional<graph::Scatter> &kind) {
 
 bool checkSums(NodeImport &n) {
   return isa<FloatType>(n.elementType(0)) ||
-         n.fail("adds to integers at indices that are not known when the model is compiled; such indices require floats");
+         n.fail("adds to integers at indices that are not known when the model is compiled; such indices require "
+                "floats");
 }
 
 /// Booleans are scattered as numbers.

@@ -22,7 +22,8 @@ bool xlc::onnx::importTile(NodeImport &n) {
     wide.append({count, size});
     int64_t product;
     if (llvm::MulOverflow(count, size, product))
-      return n.fail("has a repeat count of " + Twine(count) + " for a dimension of size " + Twine(size) + ", which is too large");
+      return n.fail("has a repeat count of " + Twine(count) + " for a dimension of size " + Twine(size) +
+                    ", which is too large");
     result.push_back(product);
   }
   return n.produce(n.reshape(n.broadcast(n.reshape(x, apart), wide), result));

@@ -182,21 +182,21 @@ def list_cases():
         yield refuse(what, with_nodes(*nodes), "error:")
     for what, (nodes, word) in {
         "one result too many": ([node("MatMul", ["x", "w"], ["h", "i"]), NODES[1]], "has 2 outputs, but at most 1 are supported"),
-        "an attribute that the operator does not have": ([node("MatMul", ["x", "w"], ["h"], [attribute("surprise", i=1)]), NODES[1]], "has attribute 'surprise', which MatMul does not have"),
+        "an attribute that the operator does not have": ([node("MatMul", ["x", "w"], ["h"], [attribute("surprise", i=1)]), NODES[1]], "has attribute 'surprise', which is not an attribute of MatMul"),
         "an attribute without a name": ([node("Gemm", ["x", "w"], ["h"], [attribute("", i=1)]), NODES[1]], "has no name"),
         "an attribute without a type": ([node("Gemm", ["x", "w"], ["h"], [field(1, "transB") + field(3, 0)]), NODES[1]], "has no type"),
         "an attribute with two values": ([node("Gemm", ["x", "w"], ["h"], [attribute("transB", i=0) + field(2, 1.0)]), NODES[1]], "has several values"),
         "concat without an axis": ([NODES[0], node("Concat", ["h"], ["logits"])], "needs attribute 'axis'"),
-        "a constant with two values": ([node("Constant", [], ["c"], [attribute("value_int", i=1), attribute("value_float", f=1.0)]), *NODES], "has several values"),
+        "a constant with two values": ([node("Constant", [], ["c"], [attribute("value_int", i=1), attribute("value_float", f=1.0)]), *NODES], "has several value attributes; exactly one is required"),
         "a node without results": ([*NODES, node("Relu", ["h"], [])], "node 'node Relu' (Relu) has no outputs"),
         "Gemm of float and double": ([node("Gemm", ["x", "wide"], ["h"]), NODES[1]], "requires operands of one element type, but 'x' is float and 'wide' is double"),
     }.items():
         yield refuse(what, with_nodes(*nodes, tensors=(W, B, tensor("wide", [4, 3], b"\0" * 96, DOUBLE))), word)
     for what, (inputs, attributes, word) in {
-        "no parts": (["h"], [attribute("num_outputs", i=0)], "has num_outputs = 0 and 2 outputs"), "2^63 - 1 parts": (["h"], [attribute("num_outputs", i=2**63 - 1)], "has num_outputs = 9223372036854775807 and 2 outputs"),
-        "minus two parts": (["h"], [attribute("num_outputs", i=-2)], "has num_outputs = -2 and 2 outputs"),
-        "parts and sizes": (["h", "sizes"], [attribute("num_outputs", i=2)], "has sizes and num_outputs; exactly one of them is required"), "nothing said": (["h"], [], "has neither sizes nor num_outputs"),
-        "sizes of nothing": (["h", "none"], [], "has pieces [], which do not add up to 3 for 2 outputs"),
+        "no parts": (["h"], [attribute("num_outputs", i=0)], "has num_outputs = 0, but 2 outputs"), "2^63 - 1 parts": (["h"], [attribute("num_outputs", i=2**63 - 1)], "has num_outputs = 9223372036854775807, but 2 outputs"),
+        "minus two parts": (["h"], [attribute("num_outputs", i=-2)], "has num_outputs = -2, but 2 outputs"),
+        "parts and sizes": (["h", "sizes"], [attribute("num_outputs", i=2)], "has both sizes and num_outputs; exactly one of them is required"), "nothing said": (["h"], [], "has neither sizes nor num_outputs"),
+        "sizes of nothing": (["h", "none"], [], "has pieces [] and 2 outputs; there must be one piece for each output, and their sum must be 3"),
     }.items():
         sizes = tensor("sizes", [2], struct.pack("<2q", 1, 2), INT64), tensor("none", [0], b"", INT64)
         split = node("Split", inputs, ["a", "b2"], [attribute("axis", i=1), *attributes])

@@ -67,12 +67,12 @@ TEST(ImportGate, WantsOneReaderOfWhatIsReplaced) {
   std::string other = "%1 = graph.mul %x, %b {graph.unit = #graph.unit<\"a\", 0>} : tensor<f32> loc(\"node\")\n";
   EXPECT_EQ(complaintAbout(results, next + "return %x, %n, %0 : tensor<f32>, tensor<i64>, tensor<f32>\n"), "");
   EXPECT_EQ(complaintAbout(results, next + other + "return %1, %n, %0 : tensor<f32>, tensor<i64>, tensor<f32>\n"),
-            "buffer \"average\" is read by more ops than the one that replaces it");
+            "buffer \"average\" must only be read by the op that updates it");
   std::string twice = "(tensor<f32>, tensor<i64>, tensor<f32> {graph.buffer = \"average\"}, "
                       "tensor<f32> {graph.buffer = \"average\"})";
   EXPECT_EQ(
       complaintAbout(twice, next + "return %x, %n, %0, %0 : tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>\n"),
-      "buffer \"average\" has two next values");
+      "buffer \"average\" is updated twice");
   EXPECT_EQ(complaintAbout("(tensor<f32>, tensor<i64>, tensor<f32>)",
                            "return %x, %n, %x : tensor<f32>, tensor<i64>, tensor<f32>\n"),
             "the module needs @forward, which returns the loss and the number of targets");

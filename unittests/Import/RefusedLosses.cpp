@@ -118,7 +118,7 @@ loss: {type: cross_entropy, logits: scores, labels: y, shift: true}
 )",
      kBadLoss,
      R"(
-error: loss.shift requires labels for a sequence of 2 or more, but their type is tensor<2xi64>
+error: loss.shift requires labels for a sequence of 2 or more positions, but their type is tensor<2xi64>
 )"},
     {"LossLabels", R"(
 batch: {micro: 2}
@@ -143,7 +143,7 @@ loss: {output: contrast}
 )",
      kBadCutLossModel,
      R"(
-error: the loss 'contrast' would be a different function of a divided global batch (dp = 2, 2 micro-batches of batch.micro = 2): rows of the batch interact at node 'all' (MatMul)
+error: the loss 'contrast' of the global batch cannot be computed from the parts of a divided batch (dp = 2, 2 micro-batches of batch.micro = 2): rows of the batch interact at node 'all' (MatMul)
 note: with dp = 1 and batch.micro = 8 the batch is not divided; 'loss: {scope: micro_batch}' trains on the mean of the losses of the micro-batches, as PyTorch does with the same division
 )"},
     {"CutLossVariance", R"(
@@ -189,7 +189,7 @@ loss: {output: counts}
 )",
      kBadCutLossModel,
      R"(
-its terms are divided by different counts, at node 'masked' (Div) and node 'mean' (ReduceMean), which cannot be computed before the step: this requires counts that depend on inputs only, and a dynamic batch
+its terms are divided by different counts, at node 'masked' (Div) and node 'mean' (ReduceMean), which cannot be computed before the step: the counts must depend on inputs only, and the batch must be dynamic
 )"},
     {"CutLossFirst", R"(
 dp: 2
@@ -207,7 +207,7 @@ loss: {output: limited}
 )",
      kBadCutLossModel,
      R"(
-node 'limited' (Div) divides by a number that depends on the whole batch and is not a sum over the batch, and cannot be computed before the step: this requires a number that depends on inputs only, and a dynamic batch
+node 'limited' (Div) divides by a number that depends on the whole batch, is not a sum over the batch, and cannot be computed before the step: the number must depend on inputs only, and the batch must be dynamic
 )"},
     {"CutLossNext", R"(
 dp: 2

@@ -125,8 +125,8 @@ error: node 'row' (Gather) has the metadata xlc.padding_idx = 'one'; xlc.stop_gr
 )"},
     {"Twins", "batch: {micro: 2}", kBadTwins,
      R"(
-error: node 'expand size' (Expand) requests a dimension of -1
-error: node 'expand shape' (Expand) does not broadcast to the requested shape
+error: node 'expand size' (Expand) requests a dimension of size -1
+error: node 'expand shape' (Expand) has an input that does not broadcast to the requested shape
 error: node 'perm' (Transpose) has a perm that is not a permutation of 1 dimensions
 error: node 'not' (Not) needs a boolean input
 error: node 'where' (Where) needs a boolean condition and two values of one type
@@ -139,7 +139,7 @@ error: node 'log softmax' (LogSoftmax) needs a float input
 )"},
     {"Dimensions", "dims: {seqence: 3}", kBadDimensions,
      R"(
-error: symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): 'sequence', dimension 2 of 'x', which has no name
+error: symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): 'sequence', the unnamed dimension 2 of 'x'
 error: dims names 'seqence', which is not a dimension of the model; the model has 'batch', 'sequence'
 )"},
     {"DimensionsTwo", R"(
@@ -150,7 +150,7 @@ batch: {micro: 2}
      R"(
 error: dimension 'batch' is the batch of input 'x': dims sets it to 3, but batch.micro is 2; remove it from dims
 error: dimension 0 of input 'z' is fixed at 1, but batch.micro is 2; export the model with a dynamic batch, or set batch.micro to 1
-symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): dimension 2 of 'x', which has no name
+symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): the unnamed dimension 2 of 'x'
 )"},
     {"Unsupported", "batch: {micro: 1}", kUnsupportedModel,
      R"(
@@ -175,7 +175,7 @@ error: node 'bounds' (Slice) needs bounds that are known when the model is compi
 error: node 'sizes' (Split) needs sizes that are known when the model is compiled
 error: node 'shapes' (Max) has inputs that do not broadcast, or differ in element type
 error: node 'types' (Max) has inputs that do not broadcast, or differ in element type
-error: node 'bytes' (Gather) has input 0 of element type 2, which is not supported here
+error: node 'bytes' (Gather) has input 0 of element type 2, which is not supported for this operator
 error: node 'known' (Add) has inputs that differ in element type
 error: node 'wide' (Reshape) uses a constant of more than 33554432 elements
 )"},

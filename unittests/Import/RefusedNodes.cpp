@@ -190,14 +190,14 @@ opset_import { version: 20 }
 const Refusal kTable[] = {
     {"Nodes", "batch: {micro: 2}", kBadNodes,
      R"(
-error: node 'reshape' (Reshape) reshapes [2, 4] to [3, -1], which does not match
-error: node 'axis' (Softmax) has axis 7, which is outside rank 2
+error: node 'reshape' (Reshape) cannot reshape [2, 4] to [3, -1]
+error: node 'axis' (Softmax) has axis 7, which is out of range for rank 2
 error: node 'dynamic' (Reshape) needs shape that are known when the model is compiled
 error: node 'cumulate' (NonZero) needs inputs that are known when the model is compiled
 error: node 'add' (Add) has inputs whose shapes do not broadcast
 error: node 'types' (Add) has inputs that differ in element type
-error: node 'gemm' (Gemm) multiplies matrices that do not fit
-error: node 'matmul' (MatMul) multiplies matrices that do not fit
+error: node 'gemm' (Gemm) multiplies [2, 4] by [3, 5]; these shapes do not match
+error: node 'matmul' (MatMul) multiplies [2, 4] by [3, 5]; these shapes do not match
 error: node 'missing' (MatMul) needs input 1
 error: node 'many' (Relu) has 2 inputs, but at most 1 are supported
 error: node 'dropout' (Dropout) drops elements with probability 1, which must be at least 0 and below 1
@@ -205,41 +205,41 @@ error: node 'noise' (RandomUniformLike) draws numbers of element type 6; only fl
 error: node 'cast' (Cast) casts to element type 14, which is not supported
 error: node 'gelu' (Gelu) has approximate = 'wild'; none and tanh are supported
 error: node 'perm' (Transpose) has a perm that is not a permutation of 2 dimensions
-error: node 'expand' (Expand) does not broadcast to the requested shape
+error: node 'expand' (Expand) has an input that does not broadcast to the requested shape
 error: node 'concat' (Concat) has inputs that differ in a dimension other than 0
 error: node 'slice' (Slice) has starts, ends, axes and steps that differ in length
-error: node 'split' (Split) has pieces [3, 3], which do not add up to 4 for 2 outputs
+error: node 'split' (Split) has pieces [3, 3] and 2 outputs; there must be one piece for each output, and their sum must be 4
 error: node 'pad' (Pad) has mode 'sideways'; constant, reflect, edge and wrap are supported
-error: node 'pads' (Pad) needs two amounts for each axis
+error: node 'pads' (Pad) needs two pads for each axis
 error: node 'cut' (Pad) crops all elements of a dimension
-error: node 'gather' (Gather) has index 9 for a dimension of 4
+error: node 'gather' (Gather) has index 9 for a dimension of size 4
 error: node 'float index' (Gather) needs integer indices
 error: node 'norm' (LayerNormalization) needs a weight and a bias of 4 elements
-error: node 'norm outputs' (LayerNormalization) has outputs for mean and deviation, which are not supported
-error: node 'loss' (SoftmaxCrossEntropyLoss) has labels that do not fit the scores
+error: node 'norm outputs' (LayerNormalization) has outputs for the mean and the standard deviation, which are not supported
+error: node 'loss' (SoftmaxCrossEntropyLoss) has labels whose shape does not match the scores
 error: node 'reduction' (SoftmaxCrossEntropyLoss) has reduction 'product'; mean, sum and none are supported
 error: node 'where' (Where) needs a boolean condition and two values of one type
 error: node 'not' (Not) needs a boolean input
 error: node 'clip' (Clip) needs scalar bounds of the input's type
-error: node 'squeeze' (Squeeze) squeezes dimension 1 of [2, 4], which is not 1
-error: node 'twice' (Unsqueeze) has an axis twice
-error: node 'trilu' (Trilu) needs two dimensions and a k that is known when the model is compiled
+error: node 'squeeze' (Squeeze) squeezes dimension 1 of [2, 4], whose size must be 1
+error: node 'twice' (Unsqueeze) has the same axis twice
+error: node 'trilu' (Trilu) needs an input of rank 2 or more, and a k that is known when the model is compiled
 )"},
     {"NodesMore", "batch: {micro: 2}", kBadNodesMore,
      R"(
 error: node 'fill' (ConstantOfShape) needs a value of one element
-error: node 'nd' (GatherND) has indices that do not fit data of rank 2
+error: node 'nd' (GatherND) has indices whose shape does not match data of rank 2
 error: node 'nd scalar' (GatherND) needs indices of rank 1 or more
 error: node 'range' (Range) needs three scalars of one type
-error: node 'pow' (Pow) has an exponent that is neither a constant of 1, 2 or 3 nor applied to floats
-error: node 'gemm types' (Gemm) needs floats of one type
-error: node 'gemm bias' (Gemm) has a third input that does not fit
+error: node 'pow' (Pow) needs a float input, or an exponent that is the constant 1, 2 or 3
+error: node 'gemm types' (Gemm) needs float inputs of one type
+error: node 'gemm bias' (Gemm) needs a third input of the same type that broadcasts to the product
 error: node 'matmul types' (MatMul) needs float tensors of one type
 error: node 'norm types' (LayerNormalization) needs float tensors of one type
 error: node 'loss types' (SoftmaxCrossEntropyLoss) needs float scores and integer labels
 error: node 'pad huge' (Pad) pads by more than 2^40 elements
 error: node 'pad value' (Pad) needs one value to pad with
-error: node 'mean' (ReduceMean) needs numbers, or floats for a mean
+error: node 'mean' (ReduceMean) needs a numeric input, which must be float for a mean
 )"},
     {"Types", "batch: {micro: 2}", kBadTypesModel,
      R"(
@@ -247,7 +247,7 @@ error: while importing: 'graph.and' op operand #0 must be statically shaped tens
 )"},
     {"TypesKnown", "batch: {micro: 2}", kBadTypesKnown,
      R"(
-error: node 'sigmoid' (Sigmoid) has an input of a type that the operator does not take
+error: node 'sigmoid' (Sigmoid) has an input of a type that the operator does not support
 )"},
     {"OperandTypes", "batch: {micro: 2}", kOperandTypes,
      R"(
@@ -263,19 +263,19 @@ error: node 'pad' (Pad) requires operands of one element type, but 'x' is float 
      R"(
 error: node 'div' (Div) divides by zero
 error: node 'mod' (Mod) divides by zero
-error: node 'range' (Range) counts too many elements: from 0.000000 to 9.000000 by 0.000000
-error: node 'gather' (Gather) has index 9 for a dimension of 2
-error: node 'gathernd' (GatherND) has index 9 for a dimension of 2
-error: node 'fill' (ConstantOfShape) requests a dimension of -1
-error: node 'empty' (Constant) has no readable value
-error: node 'cumsum' (CumSum) has axis 9, which is outside rank 1
+error: node 'range' (Range) makes too many elements: from 0.000000 to 9.000000 in steps of 0.000000
+error: node 'gather' (Gather) has index 9 for a dimension of size 2
+error: node 'gathernd' (GatherND) has index 9 for a dimension of size 2
+error: node 'fill' (ConstantOfShape) requests a dimension of size -1
+error: node 'empty' (Constant) has no value attribute of a supported kind
+error: node 'cumsum' (CumSum) has axis 9, which is out of range for rank 1
 error: node 'and' (And) needs boolean inputs
 error: node 'sqrt' (Sqrt) needs a float input
 error: node 'concat' (Concat) has inputs that differ in rank or type
 error: node 'cast' (Cast) casts to element type 14, which is not supported
 error: node 'sums' (CumSum) makes a constant of more than 33554432 elements
 error: node 'broadcast' (Add) has inputs whose shapes do not broadcast
-error: node 'batch' (GatherND) has indices that do not fit data of rank 1
+error: node 'batch' (GatherND) has indices whose shape does not match data of rank 1
 )"},
 };
 

@@ -165,56 +165,56 @@ error: node 'fmod' (Mod) divides floats, which requires fmod = 1
 error: node 'known fmod' (Mod) divides floats, which requires fmod = 1
 error: node 'celu' (Celu) divides by alpha = 0
 error: node 'integers' (Elu) needs a float input
-error: node 'prelu' (PRelu) needs floats and a slope that broadcasts to them
-error: node 'einsum count' (Einsum) has an equation for 2 inputs, but is given 1
-error: node 'einsum rank' (Einsum) has 'ijk' for an input of rank 2
+error: node 'prelu' (PRelu) needs a float input, and a slope that broadcasts to its shape
+error: node 'einsum count' (Einsum) has an equation for 2 inputs, but has 1
+error: node 'einsum rank' (Einsum) has the term 'ijk' for an input of rank 2
 error: node 'einsum text' (Einsum) has an equation with a character that is not a letter, or with more than 26 letters
-error: node 'einsum result' (Einsum) has 'k' as its result; each letter of a result must be in an input, and only once in the result
+error: node 'einsum result' (Einsum) has the output term 'k'; each letter of the output must occur in an input, and only once in the output
 error: node 'einsum sizes' (Einsum) has a letter with different sizes, 3 and 4
-error: node 'diagonal' (Einsum) takes a diagonal, which is not supported
-error: node 'einsum type' (Einsum) needs floats of one type
-error: node 'rank' (GatherElements) needs indices of rank 2
+error: node 'diagonal' (Einsum) repeats a letter within one input (a diagonal), which is not supported
+error: node 'einsum type' (Einsum) needs float inputs of one type
+error: node 'rank' (GatherElements) has indices of rank 1, but data of rank 2
 error: node 'more' (GatherElements) has more indices than elements in dimension 0
-error: node 'outside' (GatherElements) has index 9 for a dimension of 4
-error: node 'product' (ScatterElements) has index 9 for a dimension of 4
+error: node 'outside' (GatherElements) has index 9 for a dimension of size 4
+error: node 'product' (ScatterElements) has index 9 for a dimension of size 4
 error: node 'reduction' (ScatterElements) has reduction 'mul'; none, add, max and min are supported
 error: node 'type' (ScatterElements) needs updates of the data's type
-error: node 'updates' (ScatterElements) needs an update for each index
-error: node 'scattered ints' (ScatterElements) adds to integers at indices that are not known when the model is compiled
-error: node 'nd' (ScatterND) has indices that do not fit data of rank 2
-error: node 'nd updates' (ScatterND) has updates that do not fit the indices
-error: node 'nd outside' (GatherND) has index 9 for a dimension of 2
+error: node 'updates' (ScatterElements) needs updates of the same shape as the indices
+error: node 'scattered ints' (ScatterElements) adds to integers at indices that are not known when the model is compiled; such indices require floats
+error: node 'nd' (ScatterND) has indices whose shape does not match data of rank 2
+error: node 'nd updates' (ScatterND) has updates whose shape does not match the indices
+error: node 'nd outside' (GatherND) has index 9 for a dimension of size 2
 error: node 'depth' (OneHot) has depth -1; it must be at least 1
-error: node 'known depth' (OneHot) needs numbers, a depth that is known when the model is compiled, and two values
-error: node 'eye' (EyeLike) needs a matrix and an element type that tensors of a model can have
+error: node 'known depth' (OneHot) needs numeric indices, a depth that is known when the model is compiled, and two values
+error: node 'eye' (EyeLike) needs an input of rank 2 and a supported dtype
 error: node 'condition' (Compress) needs a condition that is known when the model is compiled
 error: node 'nothing' (Compress) selects no elements, or elements outside the tensor
 error: node 'repeats' (Tile) needs repeats that are known when the model is compiled
 error: node 'repeat' (Tile) needs a positive number of repeats for each of 2 dimensions
-error: node 'often' (Tile) repeats a dimension 4611686018427387904 times
+error: node 'often' (Tile) has a repeat count of 4611686018427387904 for a dimension of size 2, which is too large
 error: node 'pad' (Pad) pads to more than 33554432 elements
-error: node 'blocks' (DepthToSpace) needs four dimensions, a multiple of blocksize^2 channels, and mode DCR or CRD
-error: node 'pixels' (SpaceToDepth) needs four dimensions, the last two of them multiples of blocksize
-error: node 'crop' (Resize) needs floats and a supported mode and coordinate transformation; crops are not supported
-error: node 'sizes' (Resize) needs a scale or a size for each axis, known when the model is compiled
+error: node 'blocks' (DepthToSpace) needs an input of rank 4 whose channels are a multiple of blocksize^2, and mode DCR or CRD
+error: node 'pixels' (SpaceToDepth) needs an input of rank 4 whose last two dimensions are multiples of blocksize
+error: node 'crop' (Resize) needs a float input, and a supported mode and coordinate_transformation_mode (not tf_crop_and_resize)
+error: node 'sizes' (Resize) needs a scale or a size for each axis that is known when the model is compiled
 error: node 'shrinks' (Resize) resizes 4 elements to 0, which is not supported
 error: node 'p' (LpNormalization) has p = 3; 1 and 2 are supported
-error: node 'extreme' (ArgMax) needs numbers
-error: node 'axis' (CumSum) needs numbers and one axis that is known when the model is compiled
+error: node 'extreme' (ArgMax) needs a numeric input
+error: node 'axis' (CumSum) needs a numeric input, and one axis that is known when the model is compiled
 error: node 'known axis' (CumSum) needs one axis
 error: node 'long' (CumSum) works along a dimension of 8193 elements, but at most 8192 are supported
-error: node 'k' (TopK) needs numbers and a k that is known when the model is compiled
-error: node 'too many' (TopK) takes 5 of 4 elements
-error: node 'bits' (BitwiseAnd) needs int32 or int64
+error: node 'k' (TopK) needs a numeric input, and a k that is known when the model is compiled
+error: node 'too many' (TopK) has k = 5, which must be between 1 and 4
+error: node 'bits' (BitwiseAnd) needs int32 or int64 inputs
 error: node 'omitted' (Max) needs input 1
-error: node 'bytes' (OneHot) needs numbers, a depth that is known when the model is compiled, and two values
+error: node 'bytes' (OneHot) needs numeric indices, a depth that is known when the model is compiled, and two values
 error: node 'byte indices' (GatherND) needs integer indices
 )"},
     {"Windows", "batch: {micro: 2}", kBadWindows,
      R"(
-error: node 'flat' (MaxPool) needs a float input with one to three spatial dimensions, its shape is [2, 64]
+error: node 'flat' (MaxPool) needs a float input with one to three spatial dimensions, but its shape is [2, 64]
 error: node 'strides' (MaxPool) needs a kernel size, stride, dilation and two pads for each of 2 spatial dimensions
-error: node 'zero' (MaxPool) has a kernel size, stride or dilation of 0
+error: node 'zero' (MaxPool) has a kernel size, stride or dilation of 0, which is out of range
 error: node 'far' (MaxPool) pads by more than 2^31 elements
 error: node 'auto' (MaxPool) has auto_pad = 'MOST'; NOTSET, VALID, SAME_UPPER and SAME_LOWER are supported
 error: node 'wide' (MaxPool) has windows of 5 elements, but the padded dimension has 4
@@ -222,11 +222,11 @@ error: node 'padding' (AveragePool) has windows entirely inside the padding
 error: node 'long' (MaxPool) makes a dimension of 1000000003 elements
 error: node 'indices' (MaxPool) has an output for indices, which is not supported
 error: node 'type' (Conv) needs an input and a weight of one type and rank, with spatial dimensions
-error: node 'groups' (Conv) has a weight [3, 4, 1, 1] and 2 groups that do not fit an input of 4 channels
+error: node 'groups' (Conv) has a weight of shape [3, 4, 1, 1] and 2 groups, which do not match an input of 4 channels
 error: node 'kernel' (Conv) needs a kernel size, stride, dilation and two pads for each of 2 spatial dimensions
 error: node 'bias' (Conv) needs a bias of 3 elements of the input's type
 error: node 'rank' (ConvTranspose) needs an input and a weight of one type and rank, with spatial dimensions
-error: node 'turned' (ConvTranspose) has a weight [3, 4, 1, 1] and 1 groups that do not fit an input of 4 channels
+error: node 'turned' (ConvTranspose) has a weight of shape [3, 4, 1, 1] and 1 groups, which do not match an input of 4 channels
 error: node 'outputs' (ConvTranspose) needs an output padding or shape for each of 2 spatial dimensions
 error: node 'extra' (ConvTranspose) has an output padding of -1
 error: node 'nothing' (ConvTranspose) makes a dimension of 0 elements
@@ -234,10 +234,10 @@ error: node 'power' (LpPool) needs p >= 1
 error: node 'all powers' (GlobalLpPool) needs p >= 1
 error: node 'no plane' (GlobalAveragePool) needs a float input with spatial dimensions
 error: node 'many' (GlobalMaxPool) needs one to three spatial dimensions
-error: node 'lrn' (LRN) needs a float input with spatial dimensions and a positive size
-error: node 'scale' (BatchNormalization) needs input 1 to have 4 elements of the input's type
+error: node 'lrn' (LRN) needs a float input with spatial dimensions, and a positive attribute 'size'
+error: node 'scale' (BatchNormalization) needs 4 elements of the type of input 0 as input 1
 error: node 'single' (BatchNormalization) has one element for each channel, whose variance is not defined; use a micro-batch of 2 or more
-error: node 'outputs of inference' (BatchNormalization) has outputs for running averages without training_mode
+error: node 'outputs of inference' (BatchNormalization) has outputs for running averages, which require training_mode = 1
 error: node 'four' (BatchNormalization) has more than three outputs
 error: node 'norm rank' (InstanceNormalization) needs a float input of rank 3 or more
 error: node 'num_groups' (GroupNormalization) has num_groups = 3, which does not divide 4 channels
@@ -248,7 +248,7 @@ loss: {output: c}
 )",
      kBadBatchNorm,
      R"(
-error: node 'twice' (BatchNormalization) reads 'b.running_mean' as running mean and as variance
+error: node 'twice' (BatchNormalization) reads 'b.running_mean' both as the running mean and as the running variance
 error: node 'other' (Add) reads 'a.running_mean', which holds running averages of a batch norm; only batch norms may read them
 )"},
 };
