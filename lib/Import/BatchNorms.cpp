@@ -42,7 +42,8 @@ private:
   void readNorm(unsigned index) {
     Node &node = model.nodes[index];
     if (node.hasInput(3) && node.hasInput(4) && node.inputs[3] == node.inputs[4])
-      return diagnostics.error(node.describe() + " reads '" + node.inputs[3] + "' both as the running mean and "
+      return diagnostics.error(node.describe() + " reads '" + node.inputs[3] +
+                               "' both as the running mean and "
                                "as the running variance");
     bool isTraining = isTrainingForm(node, node.opset);
     ++(isTraining ? result.numTraining : result.numInference);

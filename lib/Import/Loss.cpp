@@ -110,9 +110,8 @@ private:
       return fail("loss.labels", "labels '" + spec.loss.labels + "' of type " + print(labelType) +
                                      " do not match logits of type " + print(type));
     if (spec.loss.shift && (labelType.getRank() < 2 || labelType.getShape().back() < 2))
-      return fail("loss.shift",
-                  "loss.shift requires labels for a sequence of 2 or more positions, but their type is " +
-                      print(labelType));
+      return fail("loss.shift", "loss.shift requires labels for a sequence of 2 or more positions, but their type is " +
+                                    print(labelType));
     if (spec.loss.shift)
       labels = shift(labels);
     auto scalar = RankedTensorType::get({}, type.getElementType());

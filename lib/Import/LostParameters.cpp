@@ -83,8 +83,8 @@ void LostParameters::reportComputed(const ParameterPlan &plan, OneValues &values
   if (!computed.empty())
     diagnostics.error(
         "the exporter precomputed " + Twine(computed.size()) + (computed.size() == 1 ? " tensor" : " tensors") +
-        ", and the file does not record whether from parameters or from constants: " + listNames(computed) +
-        " ('" + computed.front() + "' is read by " + reader->describe() + "); " + adviseExport(model) +
+        ", and the file does not record whether from parameters or from constants: " + listNames(computed) + " ('" +
+        computed.front() + "' is read by " + reader->describe() + "); " + adviseExport(model) +
         "; if they are constants, freeze them with trainable: [\"*\", \"!" + computed.front() + "\"]");
   if (!plain.empty())
     diagnostics.warning("the exporter precomputed " + listNames(plain) +

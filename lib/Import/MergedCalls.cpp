@@ -129,8 +129,7 @@ private:
         if (names.findInFile(name).empty() && !names.isStop(name) && !nodesOf.contains(name) &&
             functionOf(name) == functionOf(twin->call.name) && isTrained(input) && refused.insert(name).second)
           diagnostics.error(node.describe() + " reads '" + name +
-                            "' in PyTorch; the exporter merged this value with '" +
-                            twin->call.name +
+                            "' in PyTorch; the exporter merged this value with '" + twin->call.name +
                             "', and one of the two may depend on a detached value of the model: export the model with "
                             "optimize=False, or with xlc_export");
     }

@@ -37,8 +37,7 @@ public:
         continue;
       std::optional<StringRef> nearest = findNearest(row.pattern, tables);
       diagnostics.error(spec, "padding." + row.pattern,
-                        "padding has the pattern '" + row.pattern +
-                            "', which does not match the table of a Gather" +
+                        "padding has the pattern '" + row.pattern + "', which does not match the table of a Gather" +
                             (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
     }
   }
@@ -49,8 +48,7 @@ private:
     if (node.call.target != "aten.embedding.default")
       return;
     if (node.call.find(3, "scale_grad_by_freq") == "True")
-      diagnostics.error(node.describe() +
-                        " is an embedding with scale_grad_by_freq=True, which is not supported");
+      diagnostics.error(node.describe() + " is an embedding with scale_grad_by_freq=True, which is not supported");
     if (!node.paddingIndex && !node.call.find(2, "padding_idx").getAsInteger(10, row) && row != -1)
       node.paddingIndex = row;
   }

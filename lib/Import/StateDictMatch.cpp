@@ -43,8 +43,7 @@ bool StateDictMatch::checkNames() {
   if (strangers.empty())
     return true;
   diagnostics.error("the exported module does not have " + Twine(strangers.size()) + " of the " +
-                    Twine(entries.size()) + " tensors of the state dict '" + dict.path() +
-                    "': " + listSome(strangers) +
+                    Twine(entries.size()) + " tensors of the state dict '" + dict.path() + "': " + listSome(strangers) +
                     "; use the state dict of that module (a common prefix of all names may differ)");
   return false;
 }

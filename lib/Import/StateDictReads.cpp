@@ -104,8 +104,7 @@ StateDictReads::Answer StateDictReads::take(StateRead &read, int entry) {
   if (views.size() == 1)
     return take(read, entry, views.front());
   undecided.push_back("initializer '" + model.initializers[read.initializer].name + "' matches '" +
-                      match.entries[entry].name() +
-                      "' of the state dict, but also its transpose");
+                      match.entries[entry].name() + "' of the state dict, but also its transpose");
   return Answer::Undecided;
 }
 
