@@ -60,7 +60,8 @@ private:
     for (auto [reader, input] : readers.front().second)
       model.nodes[reader].inputs[input] = copy.outputs[0];
     if (notes)
-      *notes << "'" << module << "' was merged with '" << node.scope << "', which had equal initial values: split\n";
+      *notes << "'" << module << "' was merged with '" << node.scope
+             << "', which had equal initial values: separated\n";
     return copy;
   }
 

@@ -101,7 +101,7 @@ void ParameterPlanner::joinTwins() {
     if (staysApart(index, *twin))
       continue;
     notes("'" + model.initializers[index].name + "' has the values of '" + model.initializers[twin->initializer].name +
-          "'" + (twin->isTransposed ? ", transposed" : "") + ": one parameter");
+          "'" + (twin->isTransposed ? ", transposed" : "") + ": treated as one parameter");
     result.isParameter[index] = true;
     for (Read &read : reads[index]) {
       read.isTransposed = twin->isTransposed;
@@ -197,7 +197,7 @@ void ParameterPlanner::assign(unsigned index) {
   result.isParameter[index] = true;
   std::vector<ParameterReads> groups = group(index);
   if (groups.size() > 1)
-    notes("'" + tensor.name + "' holds " + Twine(groups.size()) + " parameters with equal initial values: split");
+    notes("'" + tensor.name + "' holds " + Twine(groups.size()) + " parameters with equal initial values: separated");
   for (ParameterReads &entry : groups) {
     if (groups.size() == 1)
       addOwnName(entry, index);
@@ -282,7 +282,7 @@ void ParameterPlanner::restoreBiases() {
     parameter.name = bias.name, parameter.shape = {bias.size};
     positions.push_back(bias.node);
     ties.take(bias.name);
-    notes("'" + bias.name + "' was dropped because it was zero: restored");
+    notes("'" + bias.name + "' was dropped because it was zero, and is restored");
   }
 }
 

@@ -33,7 +33,7 @@ bool ParameterTies::chooseName(ParameterReads &entry, const FileTensor &tensor) 
 
 void ParameterTies::tie(const std::string &other, const std::string &name) {
   plan.ties.emplace_back(other, name);
-  notes("'" + other + "' is tied to '" + name + "': one parameter");
+  notes("'" + other + "' is tied to '" + name + "': treated as one parameter");
   tied.push_back(other);
   if (!names.hasSignature() && splitName(other).second != splitName(name).second) // ties are mostly of one leaf name
     doubtful.emplace_back(other, name);

@@ -67,7 +67,7 @@ private:
     bool isNamed = llvm::is_contained(spec.trainable, recorded.name);
     if (!recorded.requiresGradient)
       note("'" + recorded.name +
-           "' has requires_grad=False: " + (isNamed ? "trained, since trainable names it" : "not trained"));
+           "' has requires_grad=False: " + (isNamed ? "trained, since it matches trainable" : "not trained"));
     parameter.isFrozen = !recorded.requiresGradient && !isNamed;
     for (const Place &place : reads.lookup(recorded.name))
       result.uses[place] = {(int)result.parameters.size(), {}};

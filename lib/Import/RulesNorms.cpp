@@ -65,7 +65,7 @@ Value movingAverage(NodeImport &n, Planes &planes, Value old, Value now, double 
 bool areVectors(NodeImport &n, size_t from, size_t to, int64_t size) {
   for (size_t i = from; i <= to; ++i)
     if (n.shape(i) != Shape{size} || n.elementType(i) != n.elementType(0))
-      return n.fail("needs " + Twine(size) + " elements of the type of input 0 as input " + Twine(i));
+      return n.fail("needs a vector of " + Twine(size) + " elements of the type of input 0 as input " + Twine(i));
   return true;
 }
 

@@ -162,7 +162,7 @@ private:
     for (auto [node, entry] : lost) {
       int first = match.entries[entry].tied;
       if (parameterOf[first] < 0) {
-        note("'" + match.entries[first].name() + "' was dropped because it was zero: restored");
+        note("'" + match.entries[first].name() + "' was dropped because it was zero, and is restored");
         addParameter(first, -1, node, result);
       }
       result.vanishedBiases[node] = parameterOf[first];
@@ -251,7 +251,7 @@ private:
 
   void tie(const std::string &name, const std::string &parameter, ParameterPlan &result) {
     result.ties.emplace_back(name, parameter);
-    note("'" + name + "' is tied to '" + parameter + "': one parameter");
+    note("'" + name + "' is tied to '" + parameter + "': treated as one parameter");
   }
 
   void finish(ParameterPlan &result) {

@@ -235,7 +235,7 @@ error: node 'all powers' (GlobalLpPool) needs p >= 1
 error: node 'no plane' (GlobalAveragePool) needs a float input with spatial dimensions
 error: node 'many' (GlobalMaxPool) needs one to three spatial dimensions
 error: node 'lrn' (LRN) needs a float input with spatial dimensions, and a positive attribute 'size'
-error: node 'scale' (BatchNormalization) needs 4 elements of the type of input 0 as input 1
+error: node 'scale' (BatchNormalization) needs a vector of 4 elements of the type of input 0 as input 1
 error: node 'single' (BatchNormalization) has one element for each channel, whose variance is not defined; use a micro-batch of 2 or more
 error: node 'outputs of inference' (BatchNormalization) has outputs for running averages, which require training_mode = 1
 error: node 'four' (BatchNormalization) has more than three outputs
