@@ -188,9 +188,9 @@ void xlc::onnx::warnOfNorms(const BatchNorms &norms, const Spec &spec, FileDiagn
                         " samples on one rank, as in PyTorch; training with another dp or batch.micro gives different "
                         "results");
   if (norms.numInference)
-    diagnostics.warning(Twine(norms.numInference) +
-                        " batch norms are in inference form: training uses their running averages unchanged; to train "
-                        "with batch statistics, export with training=torch.onnx.TrainingMode.TRAINING, dynamo=False");
+    diagnostics.warning(Twine(norms.numInference) + (norms.numInference == 1 ? " batch norm is" : " batch norms are") +
+                        " in inference form: training uses the running averages unchanged; to train with batch "
+                        "statistics, export with training=torch.onnx.TrainingMode.TRAINING and dynamo=False");
 }
 
 void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,

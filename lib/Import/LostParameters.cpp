@@ -34,13 +34,12 @@ void LostParameters::reportLost(ParameterPlan &plan, StringSet<> accounted) cons
                         missing.front() + "\"]");
   };
   const FileTensor *part = folded.empty() ? nullptr : found.find(folded.front());
-  complain(folded, "folded",
-           "into constants ('" + (part ? part->name : "") + "' replaces the first), so that they " +
-               "cannot be trained");
+  std::string replaced = part ? " ('" + part->name + "' replaces '" + folded.front() + "')" : "";
+  complain(folded, "folded", "into constants" + replaced + ", so that they cannot be trained");
   complain(rearranged, "rearranged", "in an unknown way");
-  complain(unread, "lists",
-           "that the graph does not use: they were folded into constants or merged with equal ones, or PyTorch does "
-           "not use them either; a state dict (init: {from: state.safetensors}) distinguishes these cases");
+  complain(unread, "left",
+           "unused in the graph: they were folded into constants or merged with equal ones, or PyTorch does not use "
+           "them either; a state dict (init: {from: state.safetensors}) distinguishes these cases");
 }
 
 /// What the exporter computed may have begun with the values of a parameter, and was merged with it.
