@@ -92,7 +92,7 @@ std::string xlc::onnx::inferSqueeze(ArrayRef<int64_t> from, std::optional<Shape>
   for (auto [i, size] : llvm::enumerate(from)) {
     bool isNamed = axes ? llvm::is_contained(*axes, (int64_t)i) : size == 1;
     if (isNamed && size != 1)
-      return ("squeezes dimension " + Twine(i) + " of " + print(from) + ", whose size must be 1").str();
+      return ("squeezes dimension " + Twine(i) + " of " + print(from) + "; squeezed dimensions must have size 1").str();
     if (!isNamed)
       result.push_back(size);
   }

@@ -221,7 +221,7 @@ error: node 'reduction' (SoftmaxCrossEntropyLoss) has reduction 'product'; mean,
 error: node 'where' (Where) needs a boolean condition and two values of one type
 error: node 'not' (Not) needs a boolean input
 error: node 'clip' (Clip) needs scalar bounds of the input's type
-error: node 'squeeze' (Squeeze) squeezes dimension 1 of [2, 4], whose size must be 1
+error: node 'squeeze' (Squeeze) squeezes dimension 1 of [2, 4]; squeezed dimensions must have size 1
 error: node 'twice' (Unsqueeze) has the same axis twice
 error: node 'trilu' (Trilu) needs an input of rank 2 or more, and a k that is known when the model is compiled
 )"},
