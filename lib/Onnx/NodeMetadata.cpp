@@ -116,8 +116,8 @@ void xlc::onnx::readMetadata(const ::onnx::NodeProto &proto, Node &node, FileDia
       node.nextOf = value.str();
     else if (key == "xlc.stop_gradient" || key == "xlc.padding_idx" || key == "xlc.buffer")
       diagnostics.error(node.describe() + " has the metadata " + key + " = '" + value.take_front(64) +
-                        "'; xlc.stop_gradient must be 1 on an Identity, xlc.padding_idx a row number on a Gather, "
-                        "xlc.buffer a name on an Identity");
+                        "'; supported are xlc.stop_gradient = 1 on an Identity, xlc.padding_idx = ROW on a Gather and "
+                        "xlc.buffer = NAME on an Identity");
   }
   if (!node.call.name.empty() && !lines.empty())
     readLines(lines, node.call);

@@ -102,7 +102,7 @@ public:
     if (!opset || !proto.has_graph())
       return std::nullopt;
     if (proto.has_ir_version() && (proto.ir_version() < oldestVersion || proto.ir_version() > newestVersion))
-      diagnostics.error("the file has IR version " + Twine(proto.ir_version()) + ", but xlc reads " +
+      diagnostics.error("the file has IR version " + Twine(proto.ir_version()) + ", but xlc reads versions " +
                         Twine(oldestVersion) + " to " + Twine(newestVersion));
     if (proto.training_info_size())
       diagnostics.error("training_info is not supported; the spec configures training");
@@ -192,10 +192,11 @@ private:
     result.name = input.name();
     const auto &type = input.type().tensor_type();
     bool isNarrow = isHalf(type.elem_type()); // NarrowTypes.cpp
-    if (!(byteWidth(type.elem_type()) || isNarrow) || !type.has_shape())
-      return diagnostics.error("input '" + input.name() +
-                               "' must be a tensor with a shape and a supported element type; its element type is " +
-                               Twine(type.elem_type()));
+    if (!byteWidth(type.elem_type()) && !isNarrow)
+      return diagnostics.error("input '" + input.name() + "' has element type " + nameOfType(type.elem_type()) +
+                               ", which is not supported");
+    if (!type.has_shape())
+      return diagnostics.error("input '" + input.name() + "' has no shape");
     if (type.shape().dim_size() > maximumRank)
       return diagnostics.error("input '" + input.name() + "' has " + Twine(type.shape().dim_size()) +
                                " dimensions, but at most " + Twine(maximumRank) + " are supported");
@@ -207,7 +208,8 @@ private:
       if (std::string problem = checkName(to.name); !problem.empty())
         diagnostics.error("the name of a dimension of input '" + input.name() + "' " + problem);
       if (dimension.has_dim_value() && dimension.dim_value() <= 0)
-        diagnostics.error("input '" + input.name() + "' has a dimension of size " + Twine(dimension.dim_value()));
+        diagnostics.error("input '" + input.name() + "' has a dimension of size " + Twine(dimension.dim_value()) +
+                          ", must be at least 1");
       else if (dimension.has_dim_value())
         to.size = dimension.dim_value();
     }
@@ -306,8 +308,8 @@ std::optional<Model> xlc::onnx::readModel(StringRef path, FileDiagnostics &diagn
   ::onnx::ModelProto proto;
   StringRef bytes = (*buffer)->getBuffer();
   if (!proto.ParseFromArray(bytes.data(), (int)bytes.size())) {
-    diagnostics.error("this is not an ONNX file, or it is damaged: " + Twine(bytes.size()) +
-                      " bytes do not parse as a model");
+    diagnostics.error("this is not an ONNX file, or it is damaged: its " + Twine(bytes.size()) +
+                      " bytes cannot be parsed as a model");
     return std::nullopt;
   }
   return Reader(path, proto, diagnostics).read();

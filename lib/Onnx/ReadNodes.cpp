@@ -34,10 +34,10 @@ void checkImports(const Owner &owner, const Nodes &nodes, const Twine &who, File
     known.insert(domainOf(entry.domain()));
   for (const auto &node : nodes)
     if (StringRef domain = domainOf(node.domain()); known.insert(domain).second)
-      diagnostics.error(
-          who + " does not import an opset of " +
-          (domain.empty() ? "ONNX's own operators" : "domain '" + domain.str() + "'") + ", but has a node '" +
-          (node.name().empty() && node.output_size() ? node.output(0) : node.name()) + "' (" + node.op_type() + ")");
+      diagnostics.error(who + " has node '" +
+                        (node.name().empty() && node.output_size() ? node.output(0) : node.name()) + "' (" +
+                        node.op_type() + "), but does not import an opset of the node's domain '" +
+                        (domain.empty() ? "ai.onnx" : domain.str()) + "'");
 }
 
 std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
@@ -87,13 +87,12 @@ std::string xlc::onnx::checkName(StringRef name) {
 
 bool xlc::onnx::checkOpset(int64_t opset, const Twine &who, FileDiagnostics &diagnostics) {
   if (opset < oldestOpset)
-    diagnostics.error(who + " uses opset " + Twine(opset) + ", which is older than " + Twine(oldestOpset) +
-                      "; xlc reads opsets " + Twine(oldestOpset) + " to " + Twine(newestOpset) +
-                      ": export it again with opset_version=17 or newer, or convert it with onnx.version_converter");
+    diagnostics.error(who + " uses opset " + Twine(opset) + ", but xlc reads opsets " + Twine(oldestOpset) + " to " +
+                      Twine(newestOpset) + "; export the model again with opset_version=17 or newer, or convert it "
+                                           "with onnx.version_converter");
   else if (opset > newestOpset)
-    diagnostics.error(who + " uses opset " + Twine(opset) + ", which is newer than " + Twine(newestOpset) +
-                      "; xlc reads opsets " + Twine(oldestOpset) + " to " + Twine(newestOpset) +
-                      ": export it again with opset_version=" + Twine(newestOpset));
+    diagnostics.error(who + " uses opset " + Twine(opset) + ", but xlc reads opsets " + Twine(oldestOpset) + " to " +
+                      Twine(newestOpset) + "; export the model again with opset_version=" + Twine(newestOpset));
   return opset >= oldestOpset && opset <= newestOpset;
 }
 
@@ -176,9 +175,11 @@ void NodeReader::readNode(NameScope &scope, ::onnx::NodeProto &from) {
   if (node.name.empty())
     node.name =
         from.output_size() && !from.output(0).empty() ? from.output(0) : "node " + std::to_string(model.nodes.size());
-  for (StringRef text : {StringRef(node.name), StringRef(node.op), StringRef(node.domain)})
+  const std::pair<StringRef, StringRef> texts[] = {{"name", node.name}, {"op_type", node.op}, {"domain", node.domain}};
+  for (auto [field, text] : texts)
     if (std::string problem = checkName(text); !problem.empty())
-      return diagnostics.error("'" + text.take_front(64) + "' of node " + Twine(model.nodes.size()) + " " + problem);
+      return diagnostics.error("the " + field + " '" + text.take_front(64) + "' of node " + Twine(model.nodes.size()) +
+                               " " + problem);
   node.name = scope.prefix + node.name;
   node.scope = findModule(from, scope);
   readMetadata(from, node, diagnostics);
@@ -211,8 +212,8 @@ bool NodeReader::spend(const NameScope &scope, const Node &node) {
     inlined += 1 + attribute.second.ints.size() + attribute.second.floats.size() + attribute.second.s.size();
   if (inlined > maximumInlined && !isTooMuch) {
     isTooMuch = true;
-    diagnostics.error("the functions and lists of the model expand to more than " + Twine(maximumInlined) +
-                      " nodes, operands and attributes");
+    diagnostics.error("the functions and SequenceMap nodes of the model expand to more than " + Twine(maximumInlined) +
+                      " nodes, operands and attributes in total");
   }
   return !isTooMuch;
 }
@@ -273,7 +274,7 @@ void NodeReader::readCall(NameScope &scope, const Node &call, ::onnx::NodeProto 
   body.arguments = &arguments;
   for (int i = 0; i < function.input_size(); ++i)
     if (!body.names.try_emplace(function.input(i), i < (int)call.inputs.size() ? call.inputs[i] : "").second)
-      diagnostics.error("function '" + function.name() + "' has two inputs '" + function.input(i) + "'");
+      diagnostics.error("function '" + function.name() + "' has two inputs with the name '" + function.input(i) + "'");
   for (int i = 0; i < from.output_size(); ++i)
     if (!from.output(i).empty() && !body.names.contains(function.output(i)))
       body.renamed.try_emplace(function.output(i), define(scope, from.output(i), call.describe()));
@@ -290,7 +291,7 @@ void NodeReader::bindResult(NameScope &scope, NameScope &body, const Node &call,
                             const std::string &formal) {
   auto inner = body.names.find(formal);
   if (inner == body.names.end())
-    return diagnostics.error(call.describe() + ": its function does not define its output '" + formal + "'");
+    return diagnostics.error(call.describe() + ": the function does not define output '" + formal + "'");
   auto outer = scope.names.find(output);
   if (outer != scope.names.end() && outer->second == inner->second)
     return;

@@ -31,8 +31,8 @@ public:
       return complain("is not a JSON object"), std::nullopt;
     auto version = json.find("version");
     if (version == json.end() || !version->is_number_integer() || *version != ExportRecord::version)
-      return complain("does not have version " + Twine(ExportRecord::version) +
-                      ", which this xlc reads: export the model with the xlc_export of this xlc"),
+      return complain("must have version " + Twine(ExportRecord::version) +
+                      "; export the model again with the xlc_export that belongs to this xlc"),
              std::nullopt;
     readList(json, "parameters", record.parameters, /*areParameters=*/true);
     readList(json, "buffers", record.buffers, /*areParameters=*/false);
@@ -54,11 +54,11 @@ private:
       std::string where = "'" + std::string(key) + "[" + std::to_string(to.size()) + "]'";
       ExportRecord::Tensor &tensor = to.emplace_back();
       if (!entry.is_object())
-        return complain("needs an object at " + where);
+        return complain("needs a JSON object at " + where);
       if (!readName(entry.value("name", Json()), tensor.name) || !readShape(entry, tensor.shape) ||
           !readName(entry.value("dtype", Json()), tensor.dtype) || !readReads(entry, tensor.reads) ||
           !readTies(entry, tensor.ties) || (areParameters && !readGradient(entry, tensor.requiresGradient)))
-        return complain("needs " + problem + " at " + where);
+        return complain("needs " + problem + " in " + where);
       for (const std::string &name : tensor.ties)
         addName(name);
       addName(tensor.name);
@@ -74,7 +74,8 @@ private:
       Json ratio = entry.is_object() ? entry.value("p", Json()) : Json(),
            isOn = entry.is_object() ? entry.value("training", Json()) : Json();
       if (!ratio.is_number() || !isOn.is_boolean() || !entry.value("module", Json()).is_string())
-        return complain("needs 'module', 'p' and 'training' at 'dropout[" + Twine(record.dropouts.size() - 1) + "]'");
+        return complain("needs a string 'module', a number 'p' and a boolean 'training' in 'dropout[" +
+                        Twine(record.dropouts.size() - 1) + "]'");
       made = {entry["module"].get<std::string>(), ratio.get<double>(), isOn.get<bool>()};
     }
   }
@@ -85,7 +86,7 @@ private:
   }
 
   bool readName(const Json &value, std::string &to) {
-    problem = "a 'name' and a 'dtype' that are strings";
+    problem = "strings 'name' and 'dtype'";
     if (!value.is_string())
       return false;
     to = value.get<std::string>();
@@ -129,7 +130,7 @@ private:
   }
 
   bool readGradient(const Json &entry, bool &to) {
-    problem = "a 'requires_grad' that is true or false";
+    problem = "a boolean 'requires_grad'";
     auto value = entry.find("requires_grad");
     if (value == entry.end() || !value->is_boolean())
       return false;

@@ -44,7 +44,7 @@ bool readShape(const ::onnx::TensorProto &proto, const std::string &what, FileTe
   int64_t bytes = std::max<int64_t>(storedWidth(tensor.storedType), byteWidth((int)tensor.type));
   for (int64_t size : proto.dims()) {
     if (size < 0)
-      return diagnostics.error(what + " has a negative dimension, " + Twine(size)), false;
+      return diagnostics.error(what + " has a dimension of size " + Twine(size) + ", must be at least 0"), false;
     if (MulOverflow(bytes, std::max<int64_t>(size, 1), bytes) || bytes > maximumBytes)
       return diagnostics.error(what + " is larger than 4 TiB"), false;
     tensor.shape.push_back(size);
@@ -115,18 +115,18 @@ bool readPlace(const ::onnx::TensorProto &proto, const std::string &what, std::s
     if (entry.key() == "location")
       location = entry.value();
     else if ((entry.key() == "offset" || entry.key() == "length") && !isNumber)
-      return diagnostics.error(what + " has external " + entry.key() + " '" + entry.value() +
+      return diagnostics.error(what + " has the external " + entry.key() + " '" + entry.value() +
                                "', which is not a number"),
              false;
     else if (entry.key() == "offset")
       tensor.offset = number;
     else if (entry.key() == "length" && (int64_t)number != tensor.storedBytes())
-      return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) + " bytes, but its external length is " +
-                               Twine(number)),
+      return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) +
+                               " bytes, but its external data has length " + Twine(number)),
              false;
   }
   if (location.empty() || location.find('\0') != std::string::npos)
-    return diagnostics.error(what + " is external without a location"), false;
+    return diagnostics.error(what + " has external data without a valid location"), false;
   if (sys::path::is_absolute(location) ||
       llvm::is_contained(llvm::make_range(sys::path::begin(location), sys::path::end(location)), ".."))
     return diagnostics.error(what + " is stored in '" + location + "', which is outside the model's folder"), false;
@@ -157,7 +157,7 @@ bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, Str
     return diagnostics.error(what + " is stored in '" + location + "', which is outside the model's folder"), false;
   struct stat status{};
   if (problem || fstat(file.descriptor, &status) || !S_ISREG(status.st_mode))
-    return diagnostics.error(what + " is stored in '" + location + "', which cannot be read as a file"), false;
+    return diagnostics.error(what + " is stored in '" + location + "', which is not a readable regular file"), false;
   uint64_t end = tensor.offset + (uint64_t)tensor.storedBytes();
   if (end < tensor.offset || end > (uint64_t)status.st_size)
     return diagnostics.error(what + " needs bytes " + Twine(tensor.offset) + " to " + Twine(end) + " of '" + location +
@@ -224,7 +224,7 @@ bool xlc::onnx::readTensor(::onnx::TensorProto &proto, const std::string &what, 
     return readExternal(proto, what, modelPath, tensor, diagnostics);
   takeInlineBytes(proto, tensor);
   if ((int64_t)tensor.bytes.size() != tensor.storedBytes())
-    return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) + " bytes, but the file has " +
+    return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) + " bytes, but its data has " +
                              Twine(tensor.bytes.size())),
            false;
   convertStored(tensor);

@@ -82,8 +82,8 @@ void xlc::noteRaised(func::FuncOp forward, raw_ostream &notes) {
     graph::SoftmaxOp softmax = kind.first.softmax;
     auto type = cast<RankedTensorType>(softmax.getType());
     int64_t bytes = graph::getByteSize(type);
-    notes << "not raised: " << count(kind.number, "attention") << " at '" << graph::getSourceName(softmax) << "'"
-          << (kind.number > 1 ? " and others like it" : "") << ": " << kind.first.reason << "; the probabilities [";
+    notes << "not raised: " << count(kind.number, "attention") << (kind.number > 1 ? ", the first" : "") << " at '"
+          << graph::getSourceName(softmax) << "': " << kind.first.reason << "; the probabilities [";
     llvm::interleaveComma(type.getShape(), notes);
     notes << "] are kept for backward: " << formatBytes(bytes);
     if (kind.number > 1)

@@ -118,7 +118,7 @@ private:
     softmaxDims = probabilities.dims;
     scores.key = softmaxDims.back();
     if (factors.expand(summed) != factors.expand(scores.key))
-      fail("the product does not sum over the dimension of the softmax");
+      fail("the product of probabilities and values does not sum over the dimension of the softmax");
     return true;
   }
 
@@ -156,7 +156,9 @@ private:
       if (peelFactor(value.value, scale) || peelMask(value) || factors.stepBack(value, /*mayRepeat=*/false))
         continue;
       Operation *op = value.value.getDefiningOp();
-      return fail("its scores come from " + (op ? op->getName().getStringRef() : StringRef("an input")));
+      if (!op)
+        return fail("its scores are an input, not the result of a product");
+      return fail("its scores are the result of " + op->getName().getStringRef() + ", not of a product");
     }
   }
 
@@ -214,7 +216,7 @@ private:
     for (FactoredValue *value : {&queries, &keys})
       while (peelFactor(value->value, scale) || factors.stepBack(*value))
         ;
-    return scale > 0 || fail("its scores have a factor that is not positive");
+    return scale > 0 || fail("its scores are multiplied by a factor that is not positive");
   }
 
   //===--------------------------------------------------------------------===//
@@ -272,7 +274,7 @@ private:
   /// Its place among the values that are read is behind the masks: the factors are known then.
   bool readDropout() {
     return !dropout || dropout->read(scores) ||
-           fail("its dropout does not draw random numbers for each row of the scores");
+           fail("its dropout does not draw random numbers for each element of the scores in row-major order");
   }
 
   MaskMemory &memory;

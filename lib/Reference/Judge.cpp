@@ -28,20 +28,22 @@ struct WayRow {
 };
 constexpr WayRow ways[] = {
     {Way::Frozen, "is frozen in xlc, but trained in PyTorch",
-     "`trainable` or the file excludes it: a detached or folded use freezes a parameter that PyTorch trains"},
+     "`trainable` excludes it, or its use is detached or folded to a constant in the file"},
     {Way::Trained, "is trained in xlc, but frozen in PyTorch",
      "plain exports do not record requires_grad: list frozen parameters in trainable, as \"!NAME\""},
     {Way::Absent, "is not a parameter in xlc, but has a gradient in PyTorch",
      "the exporter folded or merged it, or `trainable` and `tie` of the spec name another parameter"},
-    {Way::Tied, "is tied to another name in PyTorch, but not in xlc", "`tie` of the spec makes them one"},
+    {Way::Tied, "is tied to another name in PyTorch, but not in xlc",
+     "the file does not record the tie; list both names in `tie` of the spec"},
     {Way::Missing, "does not get a gradient in xlc",
      "its gradient is stopped in xlc, but not in PyTorch (detach, no_grad), or the parameter is read through a "
      "constant that the exporter precomputed"},
-    {Way::Extra, "gets a gradient in xlc, but not in PyTorch", "a detach, a no_grad, a padding row or a mask is lost"},
+    {Way::Extra, "gets a gradient in xlc, but not in PyTorch",
+     "a detach, a no_grad, a padding row or a mask is missing in the file"},
     {Way::Multiple, "gets a multiple of PyTorch's gradient",
      "a sum replaces PyTorch's mean, or one of several uses was folded to a constant"},
     {Way::Other, "gets a different gradient",
-     "a use folded to a constant, a lost detach, a mask, or a mode (dropout, batch norm)"},
+     "a use that was folded to a constant, a lost detach, another mask, or another mode (dropout, batch norm)"},
     {Way::Kept, "is changed by PyTorch's forward, but not by a step in xlc",
      "the exporter dropped the change, or wrote a norm in inference form: export the module in training mode with "
      "xlc_export"},

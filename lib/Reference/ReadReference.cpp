@@ -49,14 +49,14 @@ private:
   void readDocument() {
     auto text = reader.metadata().find(documentKey.str());
     if (text == reader.metadata().end())
-      reader.reject("it has no '" + documentKey.str() + "': xlc_export.reference writes one");
+      reader.reject("the file has no metadata '" + documentKey.str() + "'; write it with xlc_export.reference");
     document = Json::parse(
         text->second.begin(), text->second.end(),
         [](int depth, Json::parse_event_t, Json &) { return depth < deepest; }, /*allow_exceptions=*/false);
     if (!document.is_object())
       reader.reject("'" + documentKey.str() + "' is not a JSON object");
     if (int64_t found = number("version"); found != version)
-      reader.reject("its format is version " + std::to_string(found) + ", but this xlc reads version " +
+      reader.reject("the file has format version " + std::to_string(found) + ", but this xlc reads version " +
                     std::to_string(version));
     result.rows = number("rows");
     if (result.rows < 1 || result.rows > 1 << 20)
@@ -115,7 +115,7 @@ private:
   const rt::StoredTensor &tensor(const std::string &name) {
     auto found = reader.tensors().find(name);
     if (found == reader.tensors().end())
-      reader.reject("it has no tensor '" + name + "'");
+      reader.reject("the file has no tensor '" + name + "'");
     if (found->second.bytes > largestFile)
       reader.reject("tensor '" + name + "' has " + std::to_string(found->second.bytes) + " bytes, but at most " +
                     std::to_string(largestFile) + " are read");
@@ -132,7 +132,7 @@ private:
   std::vector<double> numbers(const std::string &name, uint64_t count) {
     const rt::StoredTensor &stored = tensor(name);
     if (stored.dtype != "F64" || stored.bytes != count * sizeof(double))
-      reader.reject("tensor '" + name + "' must be " + std::to_string(count) + " elements of F64");
+      reader.reject("tensor '" + name + "' must have " + std::to_string(count) + " elements of type F64");
     return convert<double, double>(bytesOf(stored));
   }
 
@@ -153,7 +153,7 @@ private:
       result.inputs.emplace(input.str(), std::move(read));
     }
     if (!result.labels.empty() && !result.inputs.contains(result.labels))
-      reader.reject("it has no rows for the labels '" + result.labels + "'");
+      reader.reject("the file has no rows for the labels '" + result.labels + "'");
   }
 
   std::variant<std::vector<double>, std::vector<int64_t>> elementsOf(StringRef input, const rt::StoredTensor &stored,
@@ -216,7 +216,8 @@ private:
     if (!isProjected)
       return fingerprintOf(values);
     if (values.size() != 17)
-      reader.reject("'" + name + "' is projected, but has " + std::to_string(values.size()) + " numbers instead of 17");
+      reader.reject("tensor '" + name + "' has " + std::to_string(values.size()) +
+                    " elements, but a projection must have 17");
     return fingerprintAt(values.data());
   }
 

@@ -13,7 +13,8 @@ void refuseTwoSources(const Spec &spec, const RowsSpec &rows, StringRef path, Sp
   std::string labels = (path + ".labels").str();
   if (!stream.labels.empty() && stream.labels == stream.input) {
     errors.error(spec.where(labels),
-                 labels + " names the input of the tokens, " + quote(stream.input) + "; name another");
+                 labels + " and " + path + ".input are both " + quote(stream.input) +
+                     "; set labels to a different input, or to loss.labels");
     errors.note(spec.where((path + ".input").str()), path + ".input is given here");
   }
   auto isOfStream = [&](StringRef name) { return name == stream.input || name == stream.labels; };
@@ -22,7 +23,7 @@ void refuseTwoSources(const Spec &spec, const RowsSpec &rows, StringRef path, Sp
     if (isOfStream(name))
       errors.error(spec.where(key), key + " fills an input whose rows come from the token stream");
     else if (rows.files.count(name))
-      errors.error(spec.where(key), key + " fills an input that has a file");
+      errors.error(spec.where(key), key + " fills an input whose rows come from a file");
   }
   for (const auto &[name, file] : rows.files)
     if (isOfStream(name)) {

@@ -44,7 +44,7 @@ void checkWeightGradients(Spec &spec, SpecErrors &errors) {
   if (!spec.targetFacts().takesWeightsBeside) {
     errors.error(location, "runtime.weight_gradients: beside is not supported on " + spec.targetFacts().devices +
                                ", which compute one operation at a time");
-    errors.note({}, "set runtime.weight_gradients to in_order, or " +
+    errors.note({}, "set runtime.weight_gradients to in_order, or set target to " +
                         describeTargets(&TargetFacts::takesWeightsBeside, true));
     return;
   }

@@ -84,8 +84,9 @@ void checkSquares(Spec &spec, SpecErrors &errors) {
       !rule.find(HyperParameter::Epsilon))
     return;
   errors.warning(spec.where("precision.states"),
-                 Twine(rule.name) + " divides by the square root of squared gradients, and float16 has no value "
-                                    "between 0 and 6e-08: where gradients are below 2.4e-04, steps are unbounded");
+                 Twine(rule.name) + " divides by the square root of accumulated squared gradients, but float16 has no "
+                                    "value between 0 and 6e-08: squares of gradients below 2.4e-04 become 0, and "
+                                    "the steps are then unbounded");
   errors.note({}, "set precision.compute to bf16, or remove precision.states");
 }
 
@@ -94,7 +95,7 @@ void checkProducts(Spec &spec, SpecErrors &errors) {
     return;
   errors.error(spec.where("precision.products"),
                "precision.products: tf32 is not supported on " + spec.targetFacts().devices);
-  errors.note({}, "set precision.products to ieee, or " + describeTargets(&TargetFacts::hasTf32, true));
+  errors.note({}, "set precision.products to ieee, or set target to " + describeTargets(&TargetFacts::hasTf32, true));
 }
 
 } // namespace xlc::spec

@@ -82,9 +82,10 @@ void checkScheduledSteps(Spec &spec, SpecErrors &errors) {
   if (warmup + decay <= *steps)
     return;
   bool hasDecay = isGiven(spec, pathOf(ScheduleKey::Decay));
-  errors.error(spec.where(pathOf(ScheduleKey::Steps)), "lr_schedule.steps = " + number(*steps) +
-                                                           " is less than lr_schedule.warmup = " + number(warmup) +
-                                                           (hasDecay ? " + lr_schedule.decay = " + number(decay) : ""));
+  std::string sum = hasDecay ? "lr_schedule.warmup + lr_schedule.decay = " + number(warmup) + " + " + number(decay)
+                             : "lr_schedule.warmup = " + number(warmup);
+  errors.error(spec.where(pathOf(ScheduleKey::Steps)),
+               "lr_schedule.steps = " + number(*steps) + " is less than " + sum);
   noteIfGiven(spec, pathOf(ScheduleKey::Warmup), "lr_schedule.warmup is given here", errors);
   noteIfGiven(spec, pathOf(ScheduleKey::Decay), "lr_schedule.decay is given here", errors);
   errors.note({}, Twine("lr_schedule.steps includes the warm-up") + (hasDecay ? " and the decay" : "") + "; " +

@@ -31,12 +31,13 @@ const Key rows[] = {
    "Number of the newest checkpoints that are kept; 0: all. An older one is deleted when its successor is on the disk.",
    [](Spec &s, const Value &v) { checkpointOf(s).keep = v.integer; }},
   {"checkpoint.keep_every", Kind::Integer, counts, "", "none",
-   "Checkpoints of steps that are multiples of this are kept too.",
+   "Checkpoints of steps that are multiples of this number are kept too.",
    [](Spec &s, const Value &v) { checkpointOf(s).keepEvery = v.integer; }},
   {"checkpoint.background", Kind::Choice, any, "direct|copy|off", "`direct` on CPUs, `copy` on GPUs",
    "Training while a checkpoint is written. `direct`: a thread writes the memory of the ranks during forward and "
-   "backward of the next step, whose first update waits for it; does not use additional memory. `copy`: the checkpoint "
-   "is first copied to host memory and written from there in the background. `off`: the next step waits.",
+   "backward of the next step, whose first update waits for the thread; this does not use additional memory. `copy`: "
+   "the checkpoint is first copied to host memory and written from there in the background. `off`: the next step "
+   "waits.",
    [](Spec &s, const Value &v) {
      using enum CheckpointSpec::Background;
      checkpointOf(s).background = v.text == "direct" ? Direct : v.text == "copy" ? Copy : Off;
@@ -47,8 +48,8 @@ const Key rows[] = {
    "processor, no checkpoint is written, and the run ends with exit code 5 and a message with rank and parameter.",
    [](Spec &s, const Value &v) { checkpointOf(s).compare = v.boolean; }},
   {"checkpoint.on_error", Kind::Choice, any, "continue|stop", "continue",
-   "Reaction if a checkpoint cannot be written (a full disk): a message and another attempt when the next one is due, "
-   "or the end of the run with exit code 1.",
+   "Reaction if a checkpoint cannot be written (a full disk). `continue`: a message, and another attempt when the next "
+   "checkpoint is due. `stop`: the run ends with exit code 1.",
    [](Spec &s, const Value &v) { checkpointOf(s).stops = v.text == "stop"; }},
 };
 // clang-format on

@@ -54,7 +54,7 @@ std::string describeTargets() {
 
 std::string describeTargets(bool TargetFacts::*fact, bool value) {
   auto rows = make_filter_range(kTargetFacts, [&](const TargetFacts &row) { return row.*fact == value; });
-  return join(map_range(rows, [](const TargetFacts &row) { return "target: " + row.name.str(); }), " or ");
+  return join(map_range(rows, [](const TargetFacts &row) { return row.name.str(); }), " or ");
 }
 
 } // namespace xlc::spec

@@ -30,7 +30,7 @@ std::string describeDefaultChunks();
 std::string targetNames();
 /// The purpose of each target.
 std::string describeTargets();
-/// "target: cuda", or several targets: those for which a fact is true, or is false.
+/// "cuda", or several targets: those for which a fact is true, or is false.
 std::string describeTargets(bool TargetFacts::*fact, bool value);
 
 } // namespace xlc::spec

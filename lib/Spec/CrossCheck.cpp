@@ -94,7 +94,7 @@ void checkStages(Spec &spec, SpecErrors &errors) {
       continue;
     errors.error(spec.where(key), key + " has no effect with pp = 1");
     noteIfGiven(spec, "pp", "pp is given here", errors);
-    errors.note({}, "pp of 2 or more would work");
+    errors.note({}, "set pp to 2 or more, or remove " + key);
   }
 }
 
@@ -112,7 +112,7 @@ void checkPins(Spec &spec, SpecErrors &errors) {
       errors.error(pin.location, "layout of '" + pin.pattern + "' is empty; {0: tp} splits the first dimension");
     if (pin.dimensions.size() > 1)
       errors.error(pin.location, "layout of '" + pin.pattern + "' splits " + Twine(pin.dimensions.size()) +
-                                     " dimensions over tp, which can split only one");
+                                     " dimensions over tp; only one dimension can be split");
   }
 }
 
@@ -122,7 +122,7 @@ void checkReduce(Spec &spec, SpecErrors &errors) {
   errors.error(spec.where("zero.reduce"),
                "zero.reduce = micro_batch requires zero_stage = 2 or 3, got " + Twine(spec.zeroStage));
   noteIfGiven(spec, "zero_stage", "zero_stage is given here", errors);
-  errors.note({}, "stages 0 and 1 reduce once per step");
+  errors.note({}, "stages 0 and 1 always reduce once per step; set zero_stage to 2 or 3, or remove zero.reduce");
 }
 
 void checkLoss(Spec &spec, SpecErrors &errors) {

@@ -61,9 +61,10 @@ void printOptimizers(raw_ostream &out) {
 
 /// What each schedule of learning rates makes of a rate. Shapes and milestones stand in the text of their keys.
 void printSchedules(raw_ostream &out) {
-  out << "\nThe factor on a rate after t applied steps. W is `warmup`: while t < W, the factor goes from `warmup_from` "
-         "to 1,\n`warmup_from + (1 - warmup_from) t / W`. T is `steps`, p = (t - W) / max(1, T - W), m = `min_lr` / "
-         "`optimizer.lr`. After T the formulas continue\nas in their libraries: a cosine rises again.\n\n"
+  out << "\nThe factor on a rate after t applied steps. W is `warmup`: while t < W, the factor increases from "
+         "`warmup_from` to 1:\n`warmup_from + (1 - warmup_from) t / W`. T is `steps`, p = (t - W) / max(1, T - W), m = "
+         "`min_lr` / `optimizer.lr`. After T, each formula continues\nas in the library in parentheses; a cosine, for "
+         "example, rises again.\n\n"
          "| `lr_schedule.type` | takes | factor for t >= W |\n|---|---|---|\n";
   for (const runtime::ScheduleRow &row : runtime::kSchedules) {
     SmallVector<StringRef> keys;

@@ -34,8 +34,8 @@ const Key rows[] = {
    }},
   {"eval.metrics", Kind::NameList, any, "", "[loss]",
    "Reported metrics: `loss`, `perplexity`, `accuracy`, `topK` (top5: the label is among the 5 largest logits), "
-   "`precision`, `recall`, `f1`, `matthews`. All but the first two require a cross-entropy, whose logits and labels "
-   "they count.",
+   "`precision`, `recall`, `f1`, `matthews`. All but the first two require a cross-entropy; they are computed from its "
+   "logits and labels.",
    [](Spec &s, const Value &v) { evalOf(s).names = v.texts; }},
   {"eval.average", Kind::Choice, any, "binary|macro|micro|weighted", "`binary` for two classes, else `macro`",
    "precision, recall, f1: the average over classes, as defined by scikit-learn.",

@@ -120,8 +120,8 @@ opset_import { version: 20 }
 const Refusal kTable[] = {
     {"Metadata", "batch: {micro: 2}", kBadMetadata,
      R"(
-error: node 'stop' (Relu) has the metadata xlc.stop_gradient = '1'; xlc.stop_gradient must be 1 on an Identity, xlc.padding_idx a row number on a Gather
-error: node 'row' (Gather) has the metadata xlc.padding_idx = 'one'; xlc.stop_gradient must be 1
+error: node 'stop' (Relu) has the metadata xlc.stop_gradient = '1'; supported are xlc.stop_gradient = 1 on an Identity, xlc.padding_idx = ROW on a Gather
+error: node 'row' (Gather) has the metadata xlc.padding_idx = 'one'; supported are xlc.stop_gradient = 1
 )"},
     {"Twins", "batch: {micro: 2}", kBadTwins,
      R"(
