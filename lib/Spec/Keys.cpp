@@ -174,7 +174,7 @@ const Key table[] = {
 
   {"init", Kind::Section, any, "", "", "Initial values of the parameters.", nullptr},
   {"init.from", Kind::ChoiceOrTensors, any, "model|random", "model",
-   "`model`: the values in the ONNX file; `random`: normal(0, `std`), scales of norms 1, biases 0, and each value depends on its element only, not on the layout; `FILE.safetensors`: a PyTorch state dict of the exported module, which determines the parameters, their names, shapes and initial values ([Limits.md](Limits.md)).",
+   "`model`: the values in the ONNX file; `random`: normal(0, `std`), scales of norms 1, biases 0, and each value depends on the seed and the element only, not on the layout; `FILE.safetensors`: a PyTorch state dict of the exported module, which determines the parameters, their names, shapes and initial values ([Limits.md](Limits.md)).",
    setInit},
   {"init.seed", Kind::Integer, notNegative, "", "0", "Seed of all random numbers.",
    [](Spec &s, const Value &v) { s.init.seed = uint64_t(v.integer); }},
@@ -229,7 +229,7 @@ const Key table[] = {
   {"precision.loss_scale.min", Kind::Number, scales, "", "1", "Lower bound of the scale.",
    [](Spec &s, const Value &v) { dynamicScale(s).min = v.number; }},
 
-  {"zero", Kind::Section, any, "", "", "Details of ZeRO; keys that do not apply to the stage are accepted (except `reduce: micro_batch`), so that `zero_stage` can be changed alone.", nullptr},
+  {"zero", Kind::Section, any, "", "", "Details of ZeRO; keys that do not apply to the stage are accepted, except `reduce: micro_batch` at stages 0 and 1, so that `zero_stage` can be changed alone.", nullptr},
   {"zero.reduce", Kind::Choice, any, "auto|micro_batch|step", "auto",
    "stages 2 and 3: `micro_batch` reduces gradients after every micro-batch and keeps the shard; `step` keeps whole gradients and reduces them once per step, for less traffic. `auto`: `step` if `cluster.device_memory` is known and suffices for it, else `micro_batch`. Stages 0 and 1 always reduce once per step.",
    setReduce},
