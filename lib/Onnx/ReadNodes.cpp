@@ -88,8 +88,9 @@ std::string xlc::onnx::checkName(StringRef name) {
 bool xlc::onnx::checkOpset(int64_t opset, const Twine &who, FileDiagnostics &diagnostics) {
   if (opset < oldestOpset)
     diagnostics.error(who + " uses opset " + Twine(opset) + ", but xlc reads opsets " + Twine(oldestOpset) + " to " +
-                      Twine(newestOpset) + "; export the model again with opset_version=17 or newer, or convert it "
-                                           "with onnx.version_converter");
+                      Twine(newestOpset) +
+                      "; export the model again with opset_version=17 or newer, or convert it "
+                      "with onnx.version_converter");
   else if (opset > newestOpset)
     diagnostics.error(who + " uses opset " + Twine(opset) + ", but xlc reads opsets " + Twine(oldestOpset) + " to " +
                       Twine(newestOpset) + "; export the model again with opset_version=" + Twine(newestOpset));

@@ -12,9 +12,8 @@ void refuseTwoSources(const Spec &spec, const RowsSpec &rows, StringRef path, Sp
   const TokenStreamSpec &stream = *rows.stream;
   std::string labels = (path + ".labels").str();
   if (!stream.labels.empty() && stream.labels == stream.input) {
-    errors.error(spec.where(labels),
-                 labels + " and " + path + ".input are both " + quote(stream.input) +
-                     "; set labels to a different input, or to loss.labels");
+    errors.error(spec.where(labels), labels + " and " + path + ".input are both " + quote(stream.input) +
+                                         "; set labels to a different input, or to loss.labels");
     errors.note(spec.where((path + ".input").str()), path + ".input is given here");
   }
   auto isOfStream = [&](StringRef name) { return name == stream.input || name == stream.labels; };
