@@ -2,7 +2,7 @@
 // RUN: xlc-opt %s --split-input-file --verify-diagnostics
 
 func.func private @view(%x: memref<16xf32>) {
-  // expected-error @+1 {{views elements 10 to 17 of a slot of 16 elements}}
+  // expected-error @+1 {{views elements 10 to 17, but the slot has 16 elements}}
   %v = exec.view %x from 10 : memref<16xf32> -> memref<2x4xf32, strided<[4, 1]>>
   return
 }
@@ -18,7 +18,7 @@ func.func private @strides(%x: memref<16xf32>) {
 // -----
 
 func.func private @stages(%x: memref<2x4xf32>) {
-  // expected-error @+1 {{a group within a function must have only ranks of its stage}}
+  // expected-error @+1 {{within a function, all ranks of a group must be of one stage}}
   exec.collective all_reduce %x to %x over <world, [2, 1], [0, 1]> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
   return
 }
@@ -26,7 +26,7 @@ func.func private @stages(%x: memref<2x4xf32>) {
 // -----
 
 func.func private @call(%x: memref<16xf32>) {
-  // expected-error @+1 {{has 1 outs, and accumulate has 2 entries}}
+  // expected-error @+1 {{has 1 outs, but accumulate has 2 entries}}
   exec.call @kernel outs (%x : memref<16xf32>) accumulate [0, 1]
   return
 }
@@ -74,7 +74,7 @@ exec.program @train stage 0 micro_batches 0 arena 0 lower_bound 0 {
 // -----
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  // expected-error @+1 {{has number 1; buffers must precede the actions and be numbered in order, here 0}}
+  // expected-error @+1 {{has number 1, must be 0; buffers are numbered in order}}
   exec.buffer 1 workspace "x" size 64 offset 0 live 0 to 0
 }
 
@@ -82,7 +82,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.begin []
-  // expected-error @+1 {{has number 0; buffers must precede the actions}}
+  // expected-error @+1 {{is misplaced; a program has buffers first, then states, then actions}}
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
 }
 
@@ -142,7 +142,7 @@ exec.program @layer_F stage 0 micro_batches 1 arena 0 lower_bound 0 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{cannot transfer -1 elements of type 'f32'}}
+  // expected-error @+1 {{cannot transfer -1 elements of type 'f32'; the count must be at least 0, and the type f64, f32, f16, bf16, i64, i32 or i1}}
   exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count -1 f32
 }
 }
@@ -152,7 +152,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{cannot transfer 8 elements of type 'index'}}
+  // expected-error @+1 {{cannot transfer 8 elements of type 'index'; the count must be at least 0, and the type f64, f32, f16, bf16, i64, i32 or i1}}
   exec.exchange reduce_scatter "reduce_scatter x" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 32> count 8 index
 }
 }
@@ -172,7 +172,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is an all_gather of 'f32' as 'bf16'; only sums of f32 are sent in sixteen bits}}
+  // expected-error @+1 {{of kind all_gather sends 'f32' as 'bf16'; only the operands of a sum of f32 can be sent as bf16 or f16}}
   exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32 as bf16
 }
 }
@@ -182,7 +182,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is an all_gather over #dist.group<world, [1, 1], [0, 1]>; only an all_reduce may span several stages}}
+  // expected-error @+1 {{of kind all_gather is over #dist.group<world, [1, 1], [0, 1]>; only an all_reduce may span several stages}}
   exec.exchange all_gather "all_gather x" over <world, [1, 1], [0, 1]> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32
 }
 }
@@ -219,7 +219,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 1
-  // expected-error @+1 {{is action 0 of 2; a window of 1 actions before and 0 after it is outside the program}}
+  // expected-error @+1 {{is action 0 of 2, so its window of 1 actions before and 0 after it exceeds the program}}
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy early 1
   exec.release "release" <0 + 0 + 0> bytes 64
 }
@@ -228,7 +228,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is value without a bucket}}
+  // expected-error @+1 {{of kind 'value' must have a bucket}}
   exec.state value 16 x f32 begins parameters at <0 + 0 + 0>
 }
 
@@ -236,7 +236,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is counter with a bucket}}
+  // expected-error @+1 {{of kind 'counter' must not have a bucket}}
   exec.state counter "applied" of @b 1 x f32 begins one at <0 + 0 + 0>
 }
 
@@ -244,7 +244,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is site without a site number}}
+  // expected-error @+1 {{of kind 'site' must have a site number}}
   exec.state site 1 x i64 begins site at <0 + 0 + 0>
 }
 
@@ -252,7 +252,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is site and cannot begin with index}}
+  // expected-error @+1 {{of kind 'site' cannot begin with 'index'}}
   exec.state site number 3 1 x i64 begins index at <0 + 0 + 0>
 }
 
@@ -260,7 +260,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is index without a group}}
+  // expected-error @+1 {{of kind 'index' must have a group}}
   exec.state index 1 x i64 begins index at <0 + 0 + 0>
 }
 
@@ -268,7 +268,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is optimizer without a name}}
+  // expected-error @+1 {{of kind 'optimizer' must have a name}}
   exec.state optimizer of @b 16 x f32 begins zero at <0 + 0 + 0>
 }
 
@@ -276,7 +276,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has 2 elements; a counter must be a single number}}
+  // expected-error @+1 {{of kind 'counter' has 2 elements, must be a single number}}
   exec.state counter "applied" 2 x f32 begins one at <0 + 0 + 0>
 }
 
@@ -284,7 +284,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is counter and cannot begin with parameters}}
+  // expected-error @+1 {{of kind 'counter' cannot begin with 'parameters'}}
   exec.state counter "applied" 1 x f32 begins parameters at <0 + 0 + 0>
 }
 
@@ -292,7 +292,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is value and cannot begin with index}}
+  // expected-error @+1 {{of kind 'value' cannot begin with 'index'}}
   exec.state value of @b 16 x f32 begins index at <0 + 0 + 0>
 }
 
@@ -300,7 +300,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{uses buffer 3 of a program with 1}}
+  // expected-error @+1 {{uses buffer 3, which is out of range; the number of buffers is 1}}
   exec.state value of @b 16 x f32 begins parameters at <3 + 0 + 0>
 }
 
@@ -316,7 +316,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{takes bytes 4 to 68 of buffer 'b', which has 64 bytes}}
+  // expected-error @+1 {{occupies bytes 4 to 68 of buffer 'b', which has 64 bytes}}
   exec.state value of @b 16 x f32 begins parameters at <0 + 4 + 0>
 }
 
@@ -334,7 +334,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
   exec.begin []
-  // expected-error @+1 {{follows an action; states must be between the buffers and the actions}}
+  // expected-error @+1 {{is misplaced; a program has buffers first, then states, then actions}}
   exec.state value of @b 16 x f32 begins parameters at <0 + 0 + 0>
 }
 
@@ -342,7 +342,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has 1 elements of a shard; a counter must be a single number}}
+  // expected-error @+1 {{of kind 'counter' has 1 elements of a shard, must be a single number}}
   exec.state counter "applied" shard 1 x f32 begins one at <0 + 0 + 0>
 }
 
@@ -350,7 +350,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{has -1 elements; a value must have at least 0}}
+  // expected-error @+1 {{of kind 'value' has -1 elements, must be at least 0}}
   exec.state value of @b -1 x f32 begins parameters at <0 + 0 + 0>
 }
 
@@ -358,7 +358,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "scalars" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{names 2 numbers of the step, but has 1 places for them}}
+  // expected-error @+1 {{has 2 per-step numbers, but 1 places for them}}
   exec.begin [] numbers ["loss_scale", "random_key"] at [#exec.place<0 + 0 + 0>]
 }
 
@@ -382,7 +382,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "b/members" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is members and cannot begin with zero}}
+  // expected-error @+1 {{of kind 'members' cannot begin with 'zero'}}
   exec.state members of @b 5 x i64 begins zero at <0 + 0 + 0>
 }
 
@@ -390,7 +390,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "b/members" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{is members without a bucket}}
+  // expected-error @+1 {{of kind 'members' must have a bucket}}
   exec.state members 5 x i64 begins members at <0 + 0 + 0>
 }
 
@@ -406,6 +406,6 @@ exec.program @evaluate stage 0 micro_batches 1 arena 64 lower_bound 64 purpose <
 
 exec.program @evaluate stage 0 micro_batches 1 arena 64 lower_bound 64 purpose <evaluate> {
   exec.buffer 0 workspace "logits" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{stores an output of 'f32', which is not a tensor}}
+  // expected-error @+1 {{stores an output of type 'f32', which is not a tensor type}}
   exec.store micro 0 ["logits"] from [#exec.place<0 + 0 + 0>] [f32]
 }

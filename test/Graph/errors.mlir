@@ -114,7 +114,7 @@ func.func @contract_rank(%x: tensor<2x3xf32>) {
 
 // -----
 func.func @contract_size(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{factor 'b' is 3 and 2}}
+  // expected-error @+1 {{factor 'b' has two sizes, 3 and 2}}
   %0 = graph.contract "ab,bc->ac" %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
@@ -128,7 +128,7 @@ func.func @contract_twice(%x: tensor<2x2xf32>) {
 
 // -----
 func.func @contract_once(%x: tensor<2xf32>, %y: tensor<3xf32>) {
-  // expected-error @+1 {{factor 'b' occurs in only one place of 'a,b->a'}}
+  // expected-error @+1 {{factor 'b' occurs only once in 'a,b->a'}}
   %0 = graph.contract "a,b->a" %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
   return
 }
@@ -198,7 +198,7 @@ func.func @attention_bias_shape(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x4xf32>
 
 // -----
 func.func @attention_bias_type(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x3xi64>) {
-  // expected-error @+1 {{bias must be boolean, or have the element type of q, or be f32 where q is narrow; has 'i64'}}
+  // expected-error @+1 {{bias has element type 'i64', must be i1, the element type of q ('f32'), or f32 if q is narrow}}
   %out, %lse = graph.attention none %x, %x, %x bias %b scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x1x1x3xi64>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }
@@ -296,7 +296,7 @@ func.func @scalars(%p: tensor<2xf32>, %s: tensor<3xf32>) {
 
 // -----
 func.func @gather_elements(%x: tensor<2x3xf32>, %i: tensor<4xi64>) {
-  // expected-error @+1 {{indices of rank 1 do not cover dimension 0 of a tensor of rank 2}}
+  // expected-error @+1 {{indices have rank 1, must have rank 2 to 2 for dimension 0 of a tensor of rank 2}}
   %0 = graph.gather_elements %x, %i dim 0 : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
   return
 }
@@ -424,7 +424,7 @@ func.func @narrow_product_to_f64(%a: tensor<2x3xbf16>, %b: tensor<3x4xbf16>) -> 
 // -----
 
 func.func @scatter_add(%ids: tensor<2xi64>, %x: tensor<2x3xf64>) {
-  // expected-error @+1 {{sums 'f64' to 'bf16'}}
+  // expected-error @+1 {{adds updates of type 'f64' to a result of type 'bf16'; the types must be equal, or f32 and a narrow type}}
   %y = graph.scatter_add %ids, %x dim 0 : (tensor<2xi64>, tensor<2x3xf64>) -> tensor<4x3xbf16>
   return
 }

@@ -13,35 +13,35 @@ sched.timeline @train stage 0 micro_batches 0 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{is in a timeline, but not an action}}
+  // expected-error @+1 {{is in a timeline, but is not an action}}
   %0 = graph.constant dense<1.0> : tensor<f32>
 }
 
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{reads 2 inputs into 1 values}}
+  // expected-error @+1 {{reads 2 inputs into 1 values; these numbers must be equal}}
   %x = sched.load micro 0 ["x", "y"] : tensor<2xf32>
 }
 
 // -----
 
 sched.timeline @train stage 0 micro_batches 2 {
-  // expected-error @+1 {{has micro-batch 2, but the timeline has 0 to 1}}
+  // expected-error @+1 {{has micro-batch 2, must be 0 to 1}}
   %x = sched.load micro 2 ["x"] : tensor<2xf32>
 }
 
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{has micro-batch -1, but the timeline has 0 to 0}}
+  // expected-error @+1 {{has micro-batch -1, must be 0 to 0}}
   sched.run @layer_F #graph.unit<"layer", 0> micro -1 () params [] stores [] accumulate [] : () -> ()
 }
 
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{stores 1 results, and accumulate has 2 entries}}
+  // expected-error @+1 {{stores 1 results, but accumulate has 2 entries}}
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [true, true] : () -> ()
 }
 
@@ -74,7 +74,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{is counted on 0 ranks, must be at least 1}}
+  // expected-error @+1 {{has copies 0, must be at least 1}}
   sched.norm @b copies 0 accumulate false
 }
 
@@ -173,7 +173,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 // What evaluates says what it comes to.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
-// expected-error @+1 {{has 0 sums and 0 sum types; an evaluation timeline must have sums, each a tensor, and a training timeline none}}
+// expected-error @+1 {{has 0 sums and 0 sum types; a timeline for evaluation must have sums of tensor types, a timeline for training must not}}
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> {
 }
 }
@@ -190,6 +190,6 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
   %0 = sched.load micro 0 ["x"] : tensor<2xf32>
-  // expected-error @+1 {{stores 1 values as 2 outputs}}
+  // expected-error @+1 {{stores 1 values as 2 outputs; these numbers must be equal and at least 1}}
   sched.store micro 0 (%0) as ["x", "y"] : tensor<2xf32>
 }

@@ -16,5 +16,5 @@ sched.bucket @b ["w"] at [0] sizes [65] elements 64 group 0 params whole grads w
 
 // -----
 
-// expected-error @+1 {{is rounded stochastically, and member "w" begins at element 32, which is not a multiple of 64}}
+// expected-error @+1 {{is rounded stochastically, but member "w" begins at element 32, which is not a multiple of 64}}
 sched.bucket @b ["v", "w"] at [0, 32] sizes [2, 2] elements 64 group 0 params whole grads whole states whole {stochastic}

@@ -33,7 +33,7 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() != kMesh || (isa<ModuleOp>(op) && isa<MeshAttr>(attribute.getValue())))
     return success();
   return op->emitOpError() << "has " << kMesh << " = " << attribute.getValue()
-                           << ", which must be a #dist.mesh attribute of a module";
+                           << "; only a module may have this attribute, with a #dist.mesh as its value";
 }
 
 MeshAttr xlc::dist::getMesh(Operation *op) {
@@ -58,7 +58,7 @@ LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErr
     return emitError() << "each digit must be a pair of a count and a stride, both at least 1";
   for (auto [stage, next] : llvm::zip(stages.asArrayRef(), stages.asArrayRef().drop_front(!stages.empty())))
     if (next <= stage)
-      return emitError() << "stages must ascend, but " << stage << " precedes " << next;
+      return emitError() << "stages must be in ascending order, but " << stage << " precedes " << next;
   return success();
 }
 
@@ -136,7 +136,7 @@ LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitEr
     return emitError() << "dimension " << dim << " is out of range for rank " << shape.size();
   if (outer < 1 || shape[dim] % outer != 0)
     return emitError() << "dimension " << dim << " of size " << shape[dim] << " cannot be divided into " << outer
-                       << " runs";
+                       << " equal parts";
   return success();
 }
 
@@ -150,14 +150,15 @@ SmallVector<int64_t> LayoutAttr::localShape() const {
 static LogicalResult verifyRegroup(Operation *op, int64_t dim, int64_t outer, GroupAttr group, Type piece, Type whole) {
   ArrayRef<int64_t> small = cast<RankedTensorType>(piece).getShape(), large = cast<RankedTensorType>(whole).getShape();
   if (dim < 0 || dim >= (int64_t)small.size() || small.size() != large.size())
-    return op->emitOpError() << "dimension " << dim << " of " << piece << " and " << whole;
+    return op->emitOpError() << "needs two tensors of equal rank that have dimension " << dim << ", has " << piece
+                             << " and " << whole;
   for (auto [i, have, want] : llvm::enumerate(small, large))
     if (have * ((int64_t)i == dim ? group.size() : 1) != want)
-      return op->emitOpError() << "dimension " << i << ": " << group.size() << " ranks' pieces of " << piece
-                               << " do not form " << whole;
+      return op->emitOpError() << "pieces of type " << piece << " on " << group.size() << " ranks do not form " << whole
+                               << " in dimension " << i;
   if (outer < 1 || small[dim] % outer != 0)
     return op->emitOpError() << "dimension " << dim << " of " << piece << " cannot be divided into " << outer
-                             << " runs";
+                             << " equal parts";
   return success();
 }
 
@@ -166,7 +167,8 @@ LogicalResult AllToAllOp::verify() {
   int64_t from = getFrom(), to = getTo(), rank = x.size();
   if (from < 0 || from >= rank || to < 0 || to >= rank || from == to || (int64_t)y.size() != rank)
     return emitOpError() << "cannot move the split from dimension " << from << " of " << getX().getType()
-                         << " to dimension " << to << " of " << getY().getType();
+                         << " to dimension " << to << " of " << getY().getType()
+                         << "; these must be different dimensions of tensors of equal rank";
   SmallVector<int64_t> shape(x);
   shape[from] = y[from];
   Type whole = getX().getType().clone(shape);

@@ -28,7 +28,7 @@ void BeginOp::forEachWrite(llvm::function_ref<void(PlaceAttr, int64_t, int64_t)>
 LogicalResult BeginOp::verify() {
   ArrayAttr names = getNumbersAttr(), places = getNumberPlacesAttr();
   if (size_t named = names ? names.size() : 0, placed = places ? places.size() : 0; named != placed)
-    return emitOpError() << "names " << named << " numbers of the step, but has " << placed << " places for them";
+    return emitOpError() << "has " << named << " per-step numbers, but " << placed << " places for them";
   auto isOfAllRanks = [](PlaceAttr place) { return place.getStride() == 0; };
   for (auto [group, place] : llvm::enumerate(getPlaces().getAsRange<PlaceAttr>()))
     if (!isOfAllRanks(place))
@@ -71,7 +71,7 @@ LogicalResult StoreOp::verify() {
                          << getPlaces().size() << " places; these numbers must be equal and at least 1";
   for (Type type : getTypes().getAsValueRange<TypeAttr>())
     if (!isa<RankedTensorType>(type))
-      return emitOpError() << "stores an output of " << type << ", which is not a tensor";
+      return emitOpError() << "stores an output of type " << type << ", which is not a tensor type";
   return success();
 }
 
@@ -97,16 +97,17 @@ LogicalResult ExchangeOp::verify() {
   bool isKnown = type.isF32() || type.isF64() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1) ||
                  graph::isNarrow(type);
   if ((int64_t)getCount() < 0 || !isKnown)
-    return emitOpError() << "cannot transfer " << (int64_t)getCount() << " elements of type " << type;
+    return emitOpError() << "cannot transfer " << (int64_t)getCount() << " elements of type " << type
+                         << "; the count must be at least 0, and the type f64, f32, f16, bf16, i64, i32 or i1";
   bool sums = getKind() == CollectiveKind::all_reduce || getKind() == CollectiveKind::reduce_scatter;
   if (getWire() && !(sums && type.isF32() && graph::isNarrow(*getWire())))
-    return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " of " << type << " as " << *getWire()
-                         << "; only sums of f32 are sent in sixteen bits";
+    return emitOpError() << "of kind " << stringifyCollectiveKind(getKind()) << " sends " << type << " as "
+                         << *getWire() << "; only the operands of a sum of f32 can be sent as bf16 or f16";
   if (getAccumulate() && getKind() != CollectiveKind::reduce_scatter)
     return emitOpError() << "accumulates the result of an " << stringifyCollectiveKind(getKind())
                          << "; only a reduce_scatter may accumulate";
   if (!getGroup().getStages().empty() && getKind() != CollectiveKind::all_reduce)
-    return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " over " << getGroup()
+    return emitOpError() << "of kind " << stringifyCollectiveKind(getKind()) << " is over " << getGroup()
                          << "; only an all_reduce may span several stages";
   return success();
 }

@@ -47,14 +47,14 @@ LogicalResult ViewOp::verify() {
   for (auto [size, stride] : llvm::zip_equal(view.getShape(), strides))
     last += (size - 1) * stride;
   if (view.getNumElements() > 0 && (first < 0 || last >= slot.getNumElements()))
-    return emitOpError() << "views elements " << first << " to " << last << " of a slot of " << slot.getNumElements()
-                         << " elements";
+    return emitOpError() << "views elements " << first << " to " << last << ", but the slot has "
+                         << slot.getNumElements() << " elements";
   return success();
 }
 
 LogicalResult CallOp::verify() {
   if (getAccumulate().size() != getOuts().size())
-    return emitOpError() << "has " << getOuts().size() << " outs, and accumulate has " << getAccumulate().size()
+    return emitOpError() << "has " << getOuts().size() << " outs, but accumulate has " << getAccumulate().size()
                          << " entries";
   for (int32_t accumulate : getAccumulate())
     if (!symbolizeAccumulate(accumulate))
@@ -92,7 +92,7 @@ Exchange CollectiveOp::getExchange() {
 LogicalResult CollectiveOp::verify() {
   if (!getGroup().getStages().empty())
     return emitOpError() << "uses group " << getGroup()
-                         << "; a group within a function must have only ranks of its stage";
+                         << "; within a function, all ranks of a group must be of one stage";
   int64_t src = getExchange().sourceElements(), dst = getExchange().resultElements();
   auto count = [](Value value) { return cast<MemRefType>(value.getType()).getNumElements(); };
   if (count(getSrc()) != src || count(getDst()) != dst)
@@ -114,12 +114,13 @@ static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers)
       return state.emitOpError() << "occurs twice in the program";
     PlaceAttr place = state.getPlace();
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
-      return state.emitOpError() << "uses buffer " << place.getBuffer() << " of a program with " << buffers.size();
+      return state.emitOpError() << "uses buffer " << place.getBuffer()
+                                 << ", which is out of range; the number of buffers is " << buffers.size();
     BufferOp buffer = buffers[place.getBuffer()];
     if (!buffer.getPersistent())
       return state.emitOpError() << "is in buffer '" << buffer.getName() << "', which is not persistent";
     if (place.getStride() != 0 || place.getOffset() < 0 || place.getOffset() + state.getBytes() > buffer.getSize())
-      return state.emitOpError() << "takes bytes " << place.getOffset() << " to "
+      return state.emitOpError() << "occupies bytes " << place.getOffset() << " to "
                                  << place.getOffset() + state.getBytes() << " of buffer '" << buffer.getName()
                                  << "', which has " << buffer.getSize() << " bytes";
   }
@@ -147,12 +148,11 @@ LogicalResult ProgramOp::verify() {
     if (!part)
       return op.emitOpError() << "is in a program, but is not a buffer, a state or an action";
     auto buffer = dyn_cast<BufferOp>(op);
-    if (buffer && (reached != Part::Buffers || buffer.getId() != (int64_t)buffers.size()))
-      return buffer.emitOpError() << "has number " << buffer.getId()
-                                  << "; buffers must precede the actions and be numbered in order, here "
-                                  << buffers.size();
     if (*part < reached)
-      return op.emitOpError() << "follows an action; states must be between the buffers and the actions";
+      return op.emitOpError() << "is misplaced; a program has buffers first, then states, then actions";
+    if (buffer && buffer.getId() != (int64_t)buffers.size())
+      return buffer.emitOpError() << "has number " << buffer.getId() << ", must be " << buffers.size()
+                                  << "; buffers are numbered in order";
     reached = *part;
     if (buffer)
       buffers.push_back(buffer);
@@ -164,8 +164,8 @@ LogicalResult ProgramOp::verify() {
   for (auto [number, action] : llvm::enumerate(actions)) {
     int64_t early = action.getEarly(), late = action.getLate();
     if (early < 0 || early > int64_t(number) || late < 0 || late >= count - int64_t(number))
-      return action.emitOpError() << "is action " << number << " of " << count << "; a window of " << early
-                                  << " actions before and " << late << " after it is outside the program";
+      return action.emitOpError() << "is action " << number << " of " << count << ", so its window of " << early
+                                  << " actions before and " << late << " after it exceeds the program";
   }
   return success();
 }
@@ -184,7 +184,8 @@ LogicalResult StateOp::verify() {
   auto require = [&](bool has, bool needs, StringRef what) -> LogicalResult {
     if (has == needs)
       return success();
-    return emitOpError() << "is " << stringifyStateKind(kind) << (needs ? " without " : " with ") << what;
+    return emitOpError() << "of kind '" << stringifyStateKind(kind) << "' must " << (needs ? "" : "not ") << "have "
+                         << what;
   };
   if (failed(require(getBucket().has_value(), !isNumber, "a bucket")) ||
       failed(require(getGroup().has_value(), kind == StateKind::index, "a group")) ||
@@ -193,15 +194,15 @@ LogicalResult StateOp::verify() {
     return failure();
   bool mayBeSeveral = kind == StateKind::result && getElements() > 0; // counts of classes
   if (getElements() < 0 || (isNumber && ((getElements() != 1 && !mayBeSeveral) || getShard())))
-    return emitOpError() << "has " << getElements() << (getShard() ? " elements of a shard" : " elements") << "; a "
-                         << stringifyStateKind(kind)
-                         << (isNumber ? " must be a single number" : " must have at least 0");
+    return emitOpError() << "of kind '" << stringifyStateKind(kind) << "' has " << getElements()
+                         << (getShard() ? " elements of a shard" : " elements")
+                         << (isNumber ? ", must be a single number" : ", must be at least 0");
   Beginning begins = getBegins();
   bool isTable = kind == StateKind::members, isSite = kind == StateKind::site;
   if ((begins == Beginning::index && kind != StateKind::index) || (begins == Beginning::members) != isTable ||
       (begins == Beginning::site) != isSite || (begins == Beginning::parameters && !isOfBucket) ||
       (begins == Beginning::one && !isNumber))
-    return emitOpError() << "is " << stringifyStateKind(kind) << " and cannot begin with "
-                         << stringifyBeginning(begins);
+    return emitOpError() << "of kind '" << stringifyStateKind(kind) << "' cannot begin with '"
+                         << stringifyBeginning(begins) << "'";
   return success();
 }

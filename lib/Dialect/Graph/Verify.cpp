@@ -147,7 +147,8 @@ LogicalResult GatherOp::verify() {
 LogicalResult ScatterAddOp::verify() {
   Type given = typeOf(getUpdates()).getElementType(), made = typeOf(getY()).getElementType();
   if (made != given && !(given.isF32() && isNarrow(made)))
-    return emitOpError() << "sums " << given << " to " << made;
+    return emitOpError() << "adds updates of type " << given << " to a result of type " << made
+                         << "; the types must be equal, or f32 and a narrow type";
   if (failed(expectDimension(*this, getDimension(), typeOf(getY()).getRank())))
     return failure();
   return expectShape(*this, "updates", getUpdates(),
@@ -160,8 +161,9 @@ static LogicalResult expectElements(Operation *op, Value many, Value few, Value 
   if (failed(expectDimension(op, dimension, rank)))
     return failure();
   if (lacking < 0 || dimension < lacking)
-    return op->emitOpError() << "indices of rank " << typeOf(indices).getRank() << " do not cover dimension "
-                             << dimension << " of a tensor of rank " << rank;
+    return op->emitOpError() << "indices have rank " << typeOf(indices).getRank() << ", must have rank "
+                             << rank - dimension << " to " << rank << " for dimension " << dimension
+                             << " of a tensor of rank " << rank;
   SmallVector<int64_t> shape(shapeOf(many));
   shape[dimension] = shapeOf(indices)[dimension - lacking];
   if (failed(expectShape(op, "indices", indices, ArrayRef<int64_t>(shape).drop_front(lacking))))
@@ -211,7 +213,8 @@ LogicalResult ContractOp::verify() {
     for (auto [name, size] : llvm::zip(names, shapeOf(value))) {
       auto [it, isNew] = factors.try_emplace(name, size, 0);
       if (it->second.first != size)
-        return emitOpError() << "factor '" << Twine(name) << "' is " << it->second.first << " and " << size;
+        return emitOpError() << "factor '" << Twine(name) << "' has two sizes, " << it->second.first << " and "
+                             << size;
       if (names.count(name) > 1)
         return emitOpError() << "factor '" << Twine(name) << "' occurs twice in '" << names << "'";
       ++it->second.second;
@@ -219,7 +222,7 @@ LogicalResult ContractOp::verify() {
   }
   for (auto &[name, factor] : factors)
     if (factor.second < 2)
-      return emitOpError() << "factor '" << Twine(name) << "' occurs in only one place of '" << getSpec() << "'";
+      return emitOpError() << "factor '" << Twine(name) << "' occurs only once in '" << getSpec() << "'";
   Type factor = typeOf(getA()).getElementType(), sum = typeOf(getY()).getElementType();
   if (sum != factor && !(isNarrow(factor) && sum.isF32()))
     return emitOpError() << "sums products of " << factor << " in " << sum

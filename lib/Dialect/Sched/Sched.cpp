@@ -62,7 +62,7 @@ LogicalResult BucketOp::verify() {
       return emitOpError() << "member " << member << " occupies elements " << offset << " to " << offset + size
                            << ", but only " << end << " to " << getElements() << " are free";
     if (getStochastic() && offset % kMemberAlignment != 0)
-      return emitOpError() << "is rounded stochastically, and member " << member << " begins at element " << offset
+      return emitOpError() << "is rounded stochastically, but member " << member << " begins at element " << offset
                            << ", which is not a multiple of " << kMemberAlignment;
     end = offset + size;
   }
@@ -89,10 +89,10 @@ LogicalResult TimelineOp::verify() {
   if (sums != types || (types > 0 && !llvm::all_of(*getSumTypes(), isTensor)) || isTraining() != (sums == 0))
     return emitOpError()
            << "has " << sums << " sums and " << types
-           << " sum types; an evaluation timeline must have sums, each a tensor, and a training timeline none";
+           << " sum types; a timeline for evaluation must have sums of tensor types, a timeline for training must not";
   for (Operation &op : getBody().front())
     if (!op.hasTrait<OpTrait::HasParent<TimelineOp>::Impl>())
-      return op.emitOpError() << "is in a timeline, but not an action";
+      return op.emitOpError() << "is in a timeline, but is not an action";
   return success();
 }
 
@@ -101,18 +101,20 @@ static LogicalResult verifyMicroBatch(MicroBatchAction action) {
   int64_t all = action->getParentOfType<TimelineOp>().getMicroBatches(), own = action.getMicroBatch();
   if (own >= 0 && own < all)
     return success();
-  return action->emitOpError() << "has micro-batch " << own << ", but the timeline has 0 to " << all - 1;
+  return action->emitOpError() << "has micro-batch " << own << ", must be 0 to " << all - 1;
 }
 
 LogicalResult LoadOp::verify() {
   if (getInputs().size() != getValues().size())
-    return emitOpError() << "reads " << getInputs().size() << " inputs into " << getValues().size() << " values";
+    return emitOpError() << "reads " << getInputs().size() << " inputs into " << getValues().size()
+                         << " values; these numbers must be equal";
   return verifyMicroBatch(*this);
 }
 
 LogicalResult StoreOp::verify() {
   if (getOutputs().size() != getValues().size() || getOutputs().empty())
-    return emitOpError() << "stores " << getValues().size() << " values as " << getOutputs().size() << " outputs";
+    return emitOpError() << "stores " << getValues().size() << " values as " << getOutputs().size()
+                         << " outputs; these numbers must be equal and at least 1";
   if (getOperation()->getParentOfType<TimelineOp>().isTraining())
     return emitOpError("stores outputs of the model in a training step");
   return verifyMicroBatch(*this);
@@ -120,7 +122,7 @@ LogicalResult StoreOp::verify() {
 
 LogicalResult RunOp::verify() {
   if (getStores().size() != getAccumulate().size())
-    return emitOpError() << "stores " << getStores().size() << " results, and accumulate has " << getAccumulate().size()
+    return emitOpError() << "stores " << getStores().size() << " results, but accumulate has " << getAccumulate().size()
                          << " entries";
   if (getRole() == graph::Role::U)
     return emitOpError() << "has role U, must be F, B, I or W";
@@ -155,7 +157,7 @@ LogicalResult ScalarsOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult NormOp::verify() {
   if ((int64_t)getCopies() < 1)
-    return emitOpError() << "is counted on " << (int64_t)getCopies() << " ranks, must be at least 1";
+    return emitOpError() << "has copies " << (int64_t)getCopies() << ", must be at least 1";
   return success();
 }
 
