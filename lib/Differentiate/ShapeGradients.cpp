@@ -86,8 +86,8 @@ static LogicalResult contributeProduct(GradientBuilder &b, ReduceOp reduce, Valu
   for (int64_t i : reduce.getDimensions())
     order.push_back(i), count *= whole.getDimSize(i);
   if (count > maximumProduct)
-    return reduce.emitError() << "a product of " << count << " elements has no gradient rule; a product of up to "
-                              << maximumProduct << " has one";
+    return reduce.emitError() << "the gradient of a product of " << count
+                              << " elements is not supported; the maximum is " << maximumProduct << " elements";
   SmallVector<int64_t> moved;
   for (auto [i, dimension] : llvm::enumerate(order))
     moved.push_back(whole.getDimSize(dimension)), inverse[dimension] = i;

@@ -33,12 +33,14 @@ Operation *findBarrier(BlockArgument parameter) {
 
 void complainOfUnreached(func::FuncOp function, BlockArgument parameter, StringRef name) {
   InFlightDiagnostic message = function.emitError();
-  message << "the loss does not depend on parameter '" << name << "'";
   if (Operation *barrier = findBarrier(parameter))
-    message << " except through " << barrier->getName().stripDialect() << " at '" << getSourceName(barrier)
-            << "', which has no gradient. If the model defines one there (w + (sign(w) - w).detach()), the exporter "
-               "removed it: export with optimize=False or with xlc_export";
-  message << "; exclude it with trainable: [\"*\", \"!" << name << "\"]";
+    message << "the loss depends on parameter '" << name << "' only through " << barrier->getName().stripDialect()
+            << " at '" << getSourceName(barrier)
+            << "', which has no gradient; if the model defines a gradient there, as in w + (sign(w) - w).detach(), the "
+               "exporter removed this gradient: export with optimize=False or with xlc_export; otherwise exclude";
+  else
+    message << "the loss does not depend on parameter '" << name << "'; exclude";
+  message << " the parameter with trainable: [\"*\", \"!" << name << "\"]";
 }
 
 struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<VerifyDifferentiatedPass> {
@@ -87,7 +89,7 @@ private:
     for (StopGradientOp stop : function.front().getOps<StopGradientOp>()) {
       isFine = false;
       blame(Fault::Compiler, stop.emitError())
-          << "gate of Differentiate: no op may stop gradients after they are computed";
+          << "gate of Differentiate: stop_gradient ops must be removed after differentiation";
     }
     return isFine;
   }

@@ -173,7 +173,7 @@ static LogicalResult checkPlaces(Operation &op, size_t buffers) {
     });
   if (bad == -1)
     return success();
-  return op.emitError() << "uses buffer " << bad << " of a program with " << buffers;
+  return op.emitError() << "uses buffer " << bad << ", must be less than " << buffers;
 }
 
 /// A row of the plan's table of states, made once for all stages.

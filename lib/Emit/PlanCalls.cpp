@@ -189,7 +189,8 @@ private:
         return std::move(result);
       }
     }
-    return call.emitError() << "no library call computes '" << kernel.getName() << "' on these layouts";
+    return call.emitError() << "no library call supports the layouts of the operands and results of '"
+                            << kernel.getName() << "'";
   }
 
   SymbolTable symbols;
@@ -233,8 +234,9 @@ LogicalResult xlc::fillFunctions(ModuleOp module, std::map<StringRef, unsigned> 
 static LogicalResult verifyStages(ArrayRef<exec::ProgramOp> programs, dist::MeshAttr mesh) {
   for (auto [stage, each] : llvm::enumerate(programs))
     if (exec::ProgramOp program = each; program.getStage() != stage)
-      return program.emitError() << "is of stage " << program.getStage() << ", but stage " << stage << " of "
-                                 << mesh.getPp() << " is expected here";
+      return program.emitError() << "is number " << stage << " in the module and has stage " << program.getStage()
+                                 << "; the module must have one for each of the " << mesh.getPp()
+                                 << " stages, in ascending order";
   return success();
 }
 
@@ -254,7 +256,7 @@ LogicalResult xlc::fillHeldStates(ModuleOp module, plan::PlanT &plan) {
 LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
   auto programs = module.getOps<exec::ProgramOp>();
   if (programs.empty())
-    return module.emitError("there is no program to emit");
+    return module.emitError("the module has no exec.program to emit");
   exec::ProgramOp first = *programs.begin();
   for (graph::Purpose purpose : {graph::Purpose::train, graph::Purpose::evaluate})
     if (failed(verifyStages(exec::programsOf(module, purpose), dist::getMesh(module))))

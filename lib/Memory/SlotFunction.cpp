@@ -366,7 +366,7 @@ private:
         memoryOfLibraryOp(op, llvm::map_to_vector(ins, typeOf), llvm::map_to_vector(outs, typeOf));
     LibraryCall asked{op, memory, findEpilogue(op)};
     if (!target.fits(asked))
-      return call.emitError() << "no library call supports these layouts";
+      return call.emitError() << "no library call supports the layouts of the operands and results";
     return target.workspace(asked, threads);
   }
 

@@ -119,7 +119,7 @@ private:
   /// `bytes` from a place on. Fails where they leave the buffer on some rank.
   FailureOr<Part> partAt(Operation *action, exec::PlaceAttr place, int64_t bytes) {
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
-      return action->emitOpError() << "uses buffer " << place.getBuffer() << " of a program with " << buffers.size();
+      return action->emitOpError() << "uses buffer " << place.getBuffer() << ", must be less than " << buffers.size();
     Part all = allOf(place.getBuffer());
     exec::BufferOp buffer = buffers[all.buffer].op;
     if (moment < buffer.getFirst() || moment > buffer.getLast())
@@ -129,8 +129,8 @@ private:
     int64_t begin = place.getOffset() + std::min<int64_t>(spread, 0);
     int64_t end = place.getOffset() + std::max<int64_t>(spread, 0) + bytes, size = all.range.end - all.range.begin;
     if (begin < 0 || end > size)
-      return action->emitOpError() << "takes bytes " << begin << " to " << end << " of buffer '" << nameOf(all.buffer)
-                                   << "', which has " << size << " bytes";
+      return action->emitOpError() << "accesses bytes " << begin << " to " << end << " of buffer '"
+                                   << nameOf(all.buffer) << "', which has " << size << " bytes";
     return Part{all.buffer, {all.range.begin + begin, all.range.begin + end}};
   }
 

@@ -9,7 +9,7 @@
 // RUN: not xlc-opt %t/loss.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=LOSS
 
 //--- product.mlir
-// PRODUCT: error: a product of 4097 elements has no gradient rule; a product of up to 4096 has one
+// PRODUCT: error: the gradient of a product of 4097 elements is not supported; the maximum is 4096 elements
 module attributes {graph.nominal_count = 1 : i64} {
 func.func @forward(%w: tensor<4097xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
   %0 = graph.reduce prod %w dims [0] : tensor<4097xf32> -> tensor<f32>

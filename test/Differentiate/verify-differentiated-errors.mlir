@@ -8,7 +8,7 @@ module {
 // -----
 
 // A frozen parameter needs no gradient, another does.
-// expected-error @+1 {{the loss does not depend on parameter 'w'; exclude it with trainable: ["*", "!w"]}}
+// expected-error @+1 {{the loss does not depend on parameter 'w'; exclude the parameter with trainable: ["*", "!w"]}}
 func.func @micro_batch(%v: tensor<2xf32> {graph.param = "v", graph.frozen}, %w: tensor<2xf32> {graph.param = "w"}, %x: tensor<f32> {graph.input = "x"}) -> tensor<f32> attributes {graph.entry = #graph.purpose<train>} {
   return %x : tensor<f32>
 }
@@ -16,7 +16,7 @@ func.func @micro_batch(%v: tensor<2xf32> {graph.param = "v", graph.frozen}, %w: 
 // -----
 
 // What has no gradient stands between: a straight-through value that was lost.
-// expected-error @+1 {{the loss does not depend on parameter 'w' except through sign at 'quantise', which has no gradient. If the model defines one there (w + (sign(w) - w).detach()), the exporter removed it: export with optimize=False or with xlc_export; exclude it with trainable: ["*", "!w"]}}
+// expected-error @+1 {{the loss depends on parameter 'w' only through sign at 'quantise', which has no gradient; if the model defines a gradient there, as in w + (sign(w) - w).detach(), the exporter removed this gradient: export with optimize=False or with xlc_export; otherwise exclude the parameter with trainable: ["*", "!w"]}}
 func.func @micro_batch(%w: tensor<f32> {graph.param = "w"}) -> tensor<f32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %w {graph.role = #graph.role<F>} : tensor<f32>
   %1 = graph.sign %0 {graph.role = #graph.role<F>} : tensor<f32> loc("quantise")
@@ -34,7 +34,7 @@ func.func @micro_batch(%x: tensor<f32> {graph.input = "x"}) -> tensor<f32> attri
 // -----
 
 func.func @micro_batch(%x: tensor<f32> {graph.input = "x"}) -> tensor<f32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Differentiate: no op may stop gradients after they are computed}}
+  // expected-error @+1 {{gate of Differentiate: stop_gradient ops must be removed after differentiation}}
   %0 = graph.stop_gradient %x {graph.role = #graph.role<F>} : tensor<f32>
   return %0 : tensor<f32>
 }

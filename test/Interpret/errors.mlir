@@ -29,7 +29,7 @@ func.func @endless() {
 func.func @outside_table() -> tensor<1xf32> {
   %t = graph.constant dense<1.0> : tensor<2xf32>
   %i = graph.constant dense<2> : tensor<1xi64>
-  // expected-error@+1 {{takes index 2 of a dimension of size 2}}
+  // expected-error@+1 {{has index 2, which is out of range for a dimension of size 2}}
   %y = graph.gather %t, %i dim 0 : (tensor<2xf32>, tensor<1xi64>) -> tensor<1xf32>
   return %y : tensor<1xf32>
 }
@@ -39,7 +39,7 @@ func.func @outside_table() -> tensor<1xf32> {
 func.func @outside_classes() -> tensor<f32> {
   %x = graph.constant dense<1.0> : tensor<1x2xf32>
   %l = graph.constant dense<-1> : tensor<1xi64>
-  // expected-error@+1 {{takes label -1 of 2 classes}}
+  // expected-error@+1 {{has label -1, which is out of range for 2 classes}}
   %0:3 = graph.cross_entropy %x, %l ignore -100 : (tensor<1x2xf32>, tensor<1xi64>) -> (tensor<f32>, tensor<i64>, tensor<1xf32>)
   return %0#0 : tensor<f32>
 }

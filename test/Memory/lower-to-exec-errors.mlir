@@ -1,6 +1,6 @@
 // A product that sums over two dimensions, which lie in another order in each operand, is no call of a library.
 // RUN: not xlc-opt %s --xlc-form-kernels --xlc-lower-to-exec 2>&1 | FileCheck %s
-// CHECK: error: no library call supports these layouts
+// CHECK: error: no library call supports the layouts of the operands and results
 
 module attributes {graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : f64, beta2 = 0.0 : f64, eps = 0.0 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 sched.bucket @b ["w"] at [0] sizes [16] elements 16 group 0 params whole grads whole states whole

@@ -117,7 +117,7 @@ exec.program @train stage 0 micro_batches 1 arena 2048 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{takes bytes 1000 to 1064 of buffer 'y', which has 64 bytes}}
+  // expected-error @+1 {{accesses bytes 1000 to 1064 of buffer 'y', which has 64 bytes}}
   exec.run @copy "copy" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 1000 + 0>]
 }
 func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
@@ -130,7 +130,7 @@ func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 parameters "whole" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{takes bytes 8 to 72 of buffer 'whole', which has 64 bytes}}
+  // expected-error @+1 {{accesses bytes 8 to 72 of buffer 'whole', which has 64 bytes}}
   exec.exchange all_gather "b" over <dp, [2, 1], []> <0 + 8 + 32> to <0 + 0 + 0> count 8 f32
 }
 }
@@ -140,7 +140,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
 exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{uses buffer 7 of a program with 1}}
+  // expected-error @+1 {{uses buffer 7, must be less than 1}}
   exec.send "send" message 0 to 1 #exec.place<7 + 0 + 0> bytes 64
 }
 

@@ -13,7 +13,7 @@ sched.timeline @train stage 0 micro_batches 0 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{is in a timeline, but is not an action}}
+  // expected-error @+1 {{is in a timeline, which may contain only actions}}
   %0 = graph.constant dense<1.0> : tensor<f32>
 }
 

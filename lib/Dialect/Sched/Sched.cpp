@@ -92,7 +92,7 @@ LogicalResult TimelineOp::verify() {
            << " sum types; a timeline for evaluation must have sums of tensor types, a timeline for training must not";
   for (Operation &op : getBody().front())
     if (!op.hasTrait<OpTrait::HasParent<TimelineOp>::Impl>())
-      return op.emitOpError() << "is in a timeline, but is not an action";
+      return op.emitOpError() << "is in a timeline, which may contain only actions";
   return success();
 }
 

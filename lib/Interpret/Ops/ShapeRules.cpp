@@ -159,7 +159,7 @@ struct Lookup {
   template <class Visit> LogicalResult forEachRun(Operation *op, Visit visit) const {
     for (int64_t index : indices)
       if (index < 0 || index >= size)
-        return op->emitOpError() << "takes index " << index << " of a dimension of size " << size;
+        return op->emitOpError() << "has index " << index << ", which is out of range for a dimension of size " << size;
     int64_t gathered = 0;
     for (int64_t outer = 0; outer < before; ++outer)
       for (int64_t index : indices) {
@@ -208,7 +208,8 @@ static LogicalResult forEachElement(Operation *op, ArrayRef<int64_t> many, Array
   llvm::copy(own, ofIndices.begin() + lacking);
   for (int64_t index : indices.elements)
     if (index < 0 || index >= many[dimension])
-      return op->emitOpError() << "takes index " << index << " of a dimension of size " << many[dimension];
+      return op->emitOpError() << "has index " << index << ", which is out of range for a dimension of size "
+                               << many[dimension];
   forEachPosition<2>(few, {strides, ofIndices}, {0, 0},
                      [&](auto offsets) { visit(offsets[0] + indices.elements[offsets[1]] * stride, next++); });
   return success();

@@ -10,7 +10,7 @@ using llvm::LogicalResult;
 static LogicalResult checkLabel(Operation *op, int64_t label, int64_t classes) {
   if (label >= 0 && label < classes)
     return success();
-  return op->emitOpError() << "takes label " << label << " of " << classes << " classes";
+  return op->emitOpError() << "has label " << label << ", which is out of range for " << classes << " classes";
 }
 
 /// Calls visit(row number, label, softmax of the row, its log-sum-exp) for all rows; a label that is

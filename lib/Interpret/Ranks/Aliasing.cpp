@@ -126,8 +126,8 @@ LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall
     if (int64_t at = half.rows && isSumOfColumns(call.kernel, i) ? -1 : findChange<E>(result, results[i], half);
         at >= 0)
       return access.action->emitOpError() << "'" << access.label << "' calls '" << func::FuncOp(call.kernel).getName()
-                                          << "', which reads other elements for element " << at << " of result " << i
-                                          << "; they may already be overwritten";
+                                          << "', which computes element " << at << " of result " << i
+                                          << " from elements that may already be overwritten";
   return success();
 }
 

@@ -221,7 +221,7 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
     int64_t group = bucket.op.getGroup();
     if (group < 0 || group >= int64_t(model.groups.size()))
       return update.emitOpError() << "bucket '" << bucket.op.getSymName() << "' has optimizer group " << group
-                                  << ", but there are " << model.groups.size();
+                                  << ", which is out of range; the number of groups is " << model.groups.size();
     const graph::OptimizerGroup &own = model.groups[group];
     Tensor<E> numbers = groupNumbers<E>(own, model.schedule, clock.applied);
     numbers.elements[runtime::indexInGroup(runtime::StepNumber::GradientFactor)] =

@@ -33,7 +33,7 @@ template <class E> LogicalResult StageProgram<E>::verifyStates() {
     int64_t kept = bucket.getElements() / (isShard ? op.getMesh().getShards() : 1);
     if (state.getElements() != kept)
       return state.emitOpError() << "has " << state.getElements() << " elements, but a rank keeps " << kept
-                                 << " of bucket '" << bucket.getSymName() << "'";
+                                 << " elements of bucket '" << bucket.getSymName() << "'";
     found[bucket.getSymName().str()] |= 1 << int(state.getKind());
   }
   for (auto bucket : op->getParentOfType<ModuleOp>().template getOps<sched::BucketOp>()) {
@@ -43,8 +43,8 @@ template <class E> LogicalResult StageProgram<E>::verifyStates() {
     if (!has(exec::StateKind::value) && !has(exec::StateKind::running_average))
       return op.emitOpError() << "has no place for bucket '" << bucket.getSymName() << "'";
     if (bool hasMaster = has(exec::StateKind::master); hasMaster != bucket.getMasterType().has_value())
-      return op.emitOpError() << "has " << (hasMaster ? "a" : "no") << " master of bucket '" << bucket.getSymName()
-                              << "', but the bucket has " << (hasMaster ? "none" : "one");
+      return op.emitOpError() << "has " << (hasMaster ? "a" : "no") << " master for bucket '" << bucket.getSymName()
+                              << "', which has " << (hasMaster ? "no" : "a") << " master type";
   }
   return success();
 }

@@ -91,7 +91,7 @@ template <class E> Span Memory<E>::spanAt(exec::PlaceAttr place, int64_t rank, i
 
 template <class E> LogicalResult Memory<E>::check(const Access &access, const Span &span) const {
   if (span.buffer < 0 || span.buffer >= int64_t(buffers.size()))
-    return access.action->emitOpError() << "uses buffer " << span.buffer << " of a program with " << buffers.size();
+    return access.action->emitOpError() << "uses buffer " << span.buffer << ", must be less than " << buffers.size();
   int64_t low = span.address, high = span.address + span.elementBytes();
   for (auto [size, stride] : llvm::zip(span.sizes, span.strides)) {
     if (size == 0)
@@ -102,7 +102,7 @@ template <class E> LogicalResult Memory<E>::check(const Access &access, const Sp
   int64_t begin = buffer.getOffset(), end = begin + buffer.getSize();
   if (low < begin || high > end || end > arenas[access.rank].size())
     return access.action->emitOpError() << "'" << access.label << "' on rank " << firstRank + access.rank
-                                        << " takes bytes " << low - begin << " to " << high - begin << " of buffer '"
+                                        << " accesses bytes " << low - begin << " to " << high - begin << " of buffer '"
                                         << buffer.getName() << "', which has " << buffer.getSize() << " bytes";
   if (span.address % std::min<int64_t>(span.elementBytes(), 4))
     return access.action->emitOpError() << "'" << access.label << "' accesses an element of " << span.elementBytes()
@@ -117,8 +117,9 @@ template <class E> LogicalResult Memory<E>::missing(const Access &access, const 
     address += index % span.sizes[d] * span.strides[d] * span.elementBytes();
   exec::BufferOp buffer = buffers[span.buffer];
   return access.action->emitOpError() << "'" << access.label << "' on rank " << firstRank + access.rank
-                                      << " reads byte " << address - buffer.getOffset() << " of buffer '"
-                                      << buffer.getName() << "', which holds no " << span.element << " there";
+                                      << " reads " << span.element << " at byte " << address - buffer.getOffset()
+                                      << " of buffer '" << buffer.getName()
+                                      << "', which does not hold a value of this type there";
 }
 
 template <class E> LogicalResult Memory<E>::load(const Access &access, const Span &span, Cargo<E> &cargo) const {
@@ -207,8 +208,8 @@ LogicalResult Memory<E>::copyFrom(const Access &to, exec::PlaceAttr place, const
     return failure();
   Arena<E> &target = arenas[to.rank];
   if (!target.isAligned(read.address) || !target.isAligned(written.address))
-    return to.action->emitOpError() << "'" << to.label << "' moves elements between bytes " << read.address << " and "
-                                    << written.address << ", which are not aligned";
+    return to.action->emitOpError() << "'" << to.label << "' copies elements from byte " << read.address << " to byte "
+                                    << written.address << ", which are not both aligned";
   target.copyFrom(other.arenas[from.rank], read.address, written.address, bytes);
   return success();
 }

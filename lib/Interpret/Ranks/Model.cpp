@@ -30,7 +30,7 @@ FailureOr<Model> Model::read(ModuleOp module) {
   model.schedule = runtime::scheduleOfVerification(graph::scheduleOf(module));
   if (!model.microBatch || !model.scalars || !model.update || model.groups.empty())
     return module.emitError()
-           << "verification needs a training entry, functions @scalars and @update and the attribute "
+           << "verification needs a training entry, the functions @scalars and @update, and the attribute "
            << graph::kGroups;
   for (unsigned i = 0; i < model.microBatch.getNumArguments(); ++i) {
     auto type = cast<RankedTensorType>(model.microBatch.getArgumentTypes()[i]);

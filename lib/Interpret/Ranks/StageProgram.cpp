@@ -29,8 +29,8 @@ template <class E> LogicalResult StageProgram<E>::run(Operation &action, int64_t
 template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
   for (auto [group, place] : llvm::enumerate(begin.getPlaces())) {
     if (group >= model.groups.size())
-      return begin.emitOpError() << "has places for " << begin.getPlaces().size() << " optimizer groups, but there are "
-                                 << model.groups.size();
+      return begin.emitOpError() << "has places for " << begin.getPlaces().size()
+                                 << " optimizer groups, but the model has " << model.groups.size();
     Tensor<E> numbers = groupNumbers<E>(model.groups[group], model.schedule, now);
     bool hasFailed = false;
     runtime::forEachHostNumberOfGroup([&](const runtime::StepNumberRow &row) {
@@ -161,14 +161,16 @@ LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, boo
                                     const DenseMap<Value, Span> &spans) {
   auto kernel = symbols.lookup<func::FuncOp>(call.getKernel());
   if (!kernel || kernel.getNumArguments() != call.getIns().size() || kernel.getNumResults() != call.getOuts().size())
-    return call.emitOpError() << "does not match its kernel '" << call.getKernel() << "'";
+    return call.emitOpError() << "has " << call.getIns().size() << " ins and " << call.getOuts().size()
+                              << " outs, which do not match the signature of kernel '" << call.getKernel() << "'";
   SmallVector<Datum<E>> arguments, results;
   SmallVector<Span> ins, outs;
   for (auto [in, type] : llvm::zip(call.getIns(), kernel.getArgumentTypes())) {
     const Span &span = ins.emplace_back(spans.find(in)->second);
     ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
     if (countOf(span.sizes) != countOf(shape))
-      return call.emitOpError() << "reads [" << ArrayRef<int64_t>(span.sizes) << "] for an argument of type " << type;
+      return call.emitOpError() << "reads shape [" << ArrayRef<int64_t>(span.sizes) << "] for an argument of type "
+                                << type;
     if (failed(memory.read(access, span, arguments.emplace_back())))
       return failure();
     std::visit([&](auto &tensor) { tensor.shape = Shape(shape); }, arguments.back());
@@ -179,7 +181,8 @@ LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, boo
   for (auto [out, type] : llvm::zip(call.getOuts(), kernel.getResultTypes()))
     if (const Span &span = outs.emplace_back(spans.find(out)->second);
         countOf(span.sizes) != cast<RankedTensorType>(type).getNumElements())
-      return call.emitOpError() << "writes [" << ArrayRef<int64_t>(span.sizes) << "] for a result of type " << type;
+      return call.emitOpError() << "writes shape [" << ArrayRef<int64_t>(span.sizes) << "] for a result of type "
+                                << type;
   if (failed(verifyInPlace<E>(memory, access, {kernel, ins, outs, arguments, results}, options)))
     return failure();
   if (Value workspace = call.getWorkspace()) { // scratch: what was there is gone

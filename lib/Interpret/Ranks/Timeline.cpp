@@ -45,7 +45,8 @@ public:
 
   LogicalResult evaluate(int64_t t, Runner<E>::Visit visit) override {
     if (evaluated.empty())
-      return sched::TimelineOp(timelines.front()).emitError("the model has an evaluation, but the ranks have none");
+      return sched::TimelineOp(timelines.front())
+          .emitError("the model has an evaluation, but no sched.timeline exists for it");
     now = t;
     for (Rank<E> &rank : world.ranks)
       rank.scalars.clear(), rank.activations.clear();
@@ -278,7 +279,7 @@ LogicalResult evaluateOnRanks(func::FuncOp function, ArrayRef<SmallVector<Datum<
 template <class E> LogicalResult Timeline<E>::runUnit(sched::RunOp run) {
   auto function = symbols.lookup<func::FuncOp>(run.getFunction());
   if (!function)
-    return run.emitOpError("runs a function that does not exist");
+    return run.emitOpError() << "runs '" << run.getFunction() << "', which is not a function of the module";
   size_t outs = run.getOuts().size();
   MutableArrayRef<Rank<E>> ranks = world.ranksOf(run);
   std::vector<SmallVector<Datum<E>>> arguments(ranks.size()), results;
@@ -289,7 +290,7 @@ template <class E> LogicalResult Timeline<E>::runUnit(sched::RunOp run) {
     return failure();
   for (auto [rank, own] : llvm::zip(ranks, results)) {
     if (own.size() != outs + run.getStores().size())
-      return run.emitOpError() << "takes " << outs + run.getStores().size() << " results, but the function returns "
+      return run.emitOpError() << "uses " << outs + run.getStores().size() << " results, but the function returns "
                                << own.size();
     for (auto [value, result] : llvm::zip(run.getOuts(), own))
       rank.activations[value] = std::move(result);
@@ -340,7 +341,7 @@ LogicalResult Timeline<E>::storeGradient(sched::RunOp run, Rank<E> &rank, String
 template <class E> LogicalResult Timeline<E>::computeScalars(sched::ScalarsOp scalars) {
   auto function = symbols.lookup<func::FuncOp>(scalars.getFunction());
   if (!function)
-    return scalars.emitOpError("runs a function that does not exist");
+    return scalars.emitOpError() << "runs '" << scalars.getFunction() << "', which is not a function of the module";
   for (Rank<E> &rank : world.ranksOf(scalars)) {
     SmallVector<Datum<E>> arguments, results;
     for (StringRef name : {sched::kLossSum, sched::kLossCount, sched::kSumSquares}) {

@@ -38,8 +38,9 @@ template <typename Op> FailureOr<Parallel> findStages(ArrayRef<Op> ops, Parallel
   int64_t due = 0;
   for (Op op : ops)
     if (int64_t stage = due++; (int64_t)op.getStage() != stage || parallel.mesh.getPp() != (int64_t)ops.size())
-      return op.emitOpError() << "is of stage " << op.getStage() << ", but stage " << stage << " of "
-                              << parallel.mesh.getPp() << " is expected here";
+      return op.emitOpError() << "is number " << stage << " in the module and has stage " << op.getStage()
+                              << "; the module must have one for each of the " << parallel.mesh.getPp()
+                              << " stages, in ascending order";
   return parallel;
 }
 
