@@ -20,8 +20,8 @@ FailureOr<LinkFiles> xlc::findLinkFiles(const Target &target, StringRef driver, 
     return std::string();
   };
   auto missing = [&](StringRef name, StringRef where) {
-    return blame(Fault::User, emitError(loc)) << "cannot find " << name << " in " << where
-                                              << " (relative to the directory of the compiler)";
+    return blame(Fault::User, emitError(loc))
+           << "cannot find " << name << " in " << where << " (relative to the directory of the compiler)";
   };
   StringRef runtime = target.backend().runtime(), last = "libc.so.6";
   LinkFiles files{find({"lib", "lib/xlc"}, runtime), find({"lib/xlc"}, last)};

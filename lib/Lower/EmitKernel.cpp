@@ -137,8 +137,8 @@ private:
       else if (product(result.shape) == rows)
         sorted.perRow.push_back(&result);
       else
-        return kernel.emitError() << "result of shape [" << result.shape << "] matches neither the " << rows
-                                  << " rows of the kernel nor their " << size << " elements";
+        return kernel.emitError() << "result of shape [" << result.shape << "] has neither one element for each of the "
+                                  << rows << " rows of the kernel, nor the " << size << " elements of each row";
     return sorted;
   }
 
@@ -190,7 +190,7 @@ private:
   LogicalResult emitChunks(int64_t rows, int64_t size, const RowResults &which) {
     int64_t chunks = which.perColumn.front()->shape.front(), perChunk = rows / chunks;
     if (llvm::any_of(which.perColumn, [&](const Result *sum) { return sum->shape.front() != chunks; }))
-      return kernel.emitError("its column sums must have equal chunks");
+      return kernel.emitError("all column sums of a kernel must have the same number of chunks");
     if (!mapping.keepsRow(size))
       return kernel.emitError() << "column sums over rows of " << size << " elements exceed the row buffer";
     mapping.forRows(e, chunks, size, [&](const Index &chunk) {

@@ -47,7 +47,8 @@ private:
                               << "' declares neither rows nor threads";
     std::string here = getSpecialisation(call);
     if (users.try_emplace(code.getName(), here).first->second != here)
-      return call.emitError() << "gate of Lower: the code of '" << call.getKernel() << "' also belongs to another call";
+      return call.emitError() << "gate of Lower: the code of '" << call.getKernel()
+                              << "' is also used by a call that requires different code";
     return success();
   }
 

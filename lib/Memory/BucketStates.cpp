@@ -50,8 +50,9 @@ static LogicalResult verifyState(exec::ProgramOp program, sched::BucketOp bucket
       continue;
     if (state.getElements() == elements && state.getType() == wanted.type && state.getBegins() == wanted.begins)
       return success();
-    return state.emitOpError() << "differs from the state of bucket '" << bucket.getSymName() << "': " << elements
-                               << " x " << wanted.type << " that begin with " << stringifyBeginning(wanted.begins);
+    return state.emitOpError() << "does not match bucket '" << bucket.getSymName() << "', which requires " << elements
+                               << " x " << wanted.type << " that begin with '" << stringifyBeginning(wanted.begins)
+                               << "'";
   }
   return program.emitOpError() << "has no place for '" << name << "', a state of bucket '" << bucket.getSymName()
                                << "'";

@@ -218,7 +218,8 @@ LogicalResult xlc::verifySlots(func::FuncOp function) {
       std::optional<int32_t> &known = modes[slotOf(out)];
       if (known.value_or(mode) != mode)
         return call.emitOpError() << "writes slot " << slotOf(out) << " with accumulate " << mode
-                                  << ", but another call has " << *known << ": all writers of a sum must add to it";
+                                  << ", but another call has accumulate " << *known
+                                  << "; all calls that write a slot must have the same accumulate";
       known = mode;
     }
   return success();
@@ -255,8 +256,8 @@ LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, const S
     for (unsigned slot : read)
       if (bufferOf(sum) == bufferOf(slot) && slots[sum].meets(slots[slot]))
         return run.emitOpError() << "'" << run.getLabel() << "' reads slot " << slot
-                                 << ", which overlaps the sum that it adds to in slot " << sum
-                                 << ": it would read other contributions";
+                                 << ", which overlaps the sum in slot " << sum
+                                 << " to which the function adds; the value read would include other contributions";
   }
   return success();
 }

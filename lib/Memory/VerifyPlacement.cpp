@@ -124,7 +124,7 @@ private:
     exec::BufferOp buffer = buffers[all.buffer].op;
     if (moment < buffer.getFirst() || moment > buffer.getLast())
       return action->emitOpError() << "is action " << moment << ", but uses buffer '" << nameOf(all.buffer)
-                                   << "', which is live from " << buffer.getFirst() << " to " << buffer.getLast();
+                                   << "', live only from action " << buffer.getFirst() << " to " << buffer.getLast();
     int64_t spread = (program.getMesh().getShards() - 1) * place.getStride();
     int64_t begin = place.getOffset() + std::min<int64_t>(spread, 0);
     int64_t end = place.getOffset() + std::max<int64_t>(spread, 0) + bytes, size = all.range.end - all.range.begin;
@@ -340,8 +340,8 @@ private:
   }
 
   LogicalResult overlap(Operation *action, size_t buffer, int64_t other) {
-    return action->emitOpError() << "reads buffer '" << nameOf(buffer) << "', which '" << nameOf(other)
-                                 << "' overwrote while it was live";
+    return action->emitOpError() << "reads buffer '" << nameOf(buffer) << "', whose live bytes were overwritten by '"
+                                 << nameOf(other) << "'";
   }
 
   /// Cuts the part out of the map and gives it to its buffer.

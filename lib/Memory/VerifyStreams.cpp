@@ -50,8 +50,8 @@ private:
         return action.emitOpError() << "is action " << number << ", but waits for action " << other
                                     << ", which is not earlier";
       if (other <= before)
-        return action.emitOpError() << "comes after actions " << before << " and " << other
-                                    << "; these numbers must ascend";
+        return action.emitOpError() << "waits for actions " << before << " and " << other
+                                    << ", which must be listed in ascending order";
       before = other;
     }
     return success();

@@ -23,7 +23,7 @@ func.func @calls(%x: memref<4xf32>) {
 
 // -----
 
-// expected-error @below {{result of shape [3] matches neither the 4 rows of the kernel nor their 8 elements}}
+// expected-error @below {{result of shape [3] has neither one element for each of the 4 rows of the kernel, nor the 8 elements of each row}}
 func.func private @k(%x: tensor<4x8xf32>, %z: tensor<3xf32>) -> (tensor<4xf32>, tensor<3xf32>) attributes {exec.kind = #exec.kernel<rows>} {
   %y = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
   return %y, %z : tensor<4xf32>, tensor<3xf32>
@@ -77,7 +77,7 @@ func.func @calls(%x: memref<4x8xf32>, %a: memref<4xf32>, %b: memref<2x8xf32>) {
 
 // -----
 
-// expected-error @below {{its column sums must have equal chunks}}
+// expected-error @below {{all column sums of a kernel must have the same number of chunks}}
 func.func private @k(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<1x8xf32>, tensor<2x8xf32>) attributes {exec.kind = #exec.kernel<rows>} {
   %s = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
   %0 = graph.reshape %x : tensor<4x8xf32> -> tensor<1x4x8xf32>

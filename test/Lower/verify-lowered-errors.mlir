@@ -57,7 +57,7 @@ func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {exec.kind =
 }
 func.func @calls(%x: memref<4xf32>, %y: memref<4xf32, strided<[2]>>) {
   exec.call @k ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) accumulate [0] {exec.code = @k}
-  // expected-error @below {{gate of Lower: the code of 'k' also belongs to another call}}
+  // expected-error @below {{gate of Lower: the code of 'k' is also used by a call that requires different code}}
   exec.call @k ins(%y : memref<4xf32, strided<[2]>>) outs(%x : memref<4xf32>) accumulate [0] {exec.code = @k}
   return
 }

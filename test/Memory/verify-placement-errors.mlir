@@ -28,7 +28,7 @@ exec.program @train stage 0 micro_batches 1 arena 192 lower_bound 192 {
   exec.buffer 2 residuals "z" size 64 offset 128 live 0 to 1
   exec.load micro 0 ["x", "z"] to [#exec.place<0 + 0 + 0>, #exec.place<2 + 0 + 0>]
   exec.run @copy "first" micro 0 first true [#exec.place<2 + 0 + 0>, #exec.place<1 + 0 + 0>]
-  // expected-error @+1 {{reads buffer 'x', which 'y' overwrote while it was live}}
+  // expected-error @+1 {{reads buffer 'x', whose live bytes were overwritten by 'y'}}
   exec.run @copy "second" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
 }
 func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
@@ -44,7 +44,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
   exec.buffer 2 workspace "scratch" size 4 offset 0 live 1 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{reads buffer 'x', which 'scratch' overwrote while it was live}}
+  // expected-error @+1 {{reads buffer 'x', whose live bytes were overwritten by 'scratch'}}
   exec.run @twice "twice" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
 }
 func.func private @twice(%x: memref<16xf32>, %y: memref<16xf32>, %scratch: memref<1xf32>) {
@@ -97,13 +97,13 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
 // What persists must not be touched by anything else, at any time.
 exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{reads buffer 'm', which 'p' overwrote while it was live}}
+  // expected-error @+1 {{reads buffer 'm', whose live bytes were overwritten by 'p'}}
   exec.buffer 1 optimizer "m" size 64 offset 32 live 0 to 0 persistent
 }
 
 // -----
 
-// expected-error @+1 {{reads buffer 'p', which 'x' overwrote while it was live}}
+// expected-error @+1 {{reads buffer 'p', whose live bytes were overwritten by 'x'}}
 exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 0 persistent
   exec.buffer 1 residuals "x" size 64 offset 60 live 0 to 0
@@ -151,7 +151,7 @@ exec.program @train stage 0 micro_batches 2 arena 256 lower_bound 192 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 gradients "sum" size 128 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{'add' reads slot 1, which overlaps the sum that it adds to in slot 1: it would read other contributions}}
+  // expected-error @+1 {{'add' reads slot 1, which overlaps the sum in slot 1 to which the function adds; the value read would include other contributions}}
   exec.run @add "add" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<1 + 64 + 0>]
 }
 func.func private @add(%x: memref<16xf32>, %a: memref<16xf32>, %b: memref<16xf32>) {
@@ -173,7 +173,7 @@ func.func private @halves(%x: memref<8xf32>, %y: memref<16xf32>) {
   %low = exec.view %y from 0 : memref<16xf32> -> memref<8xf32>
   exec.call @kernel ins (%x : memref<8xf32>) outs (%low : memref<8xf32>) accumulate [2]
   %high = exec.view %y from 8 : memref<16xf32> -> memref<8xf32>
-  // expected-error @+1 {{writes slot 1 with accumulate 0, but another call has 2: all writers of a sum must add to it}}
+  // expected-error @+1 {{writes slot 1 with accumulate 0, but another call has accumulate 2; all calls that write a slot must have the same accumulate}}
   exec.call @kernel ins (%x : memref<8xf32>) outs (%high : memref<8xf32>) accumulate [0]
   return
 }
@@ -343,7 +343,7 @@ exec.program @train stage 0 micro_batches 2 arena 128 lower_bound 128 {
   exec.buffer 2 gradients "sum" size 64 offset 0 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @add "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
-  // expected-error @+1 {{'second' reads slot 0, which overlaps the sum that it adds to in slot 2: it would read other contributions}}
+  // expected-error @+1 {{'second' reads slot 0, which overlaps the sum in slot 2 to which the function adds; the value read would include other contributions}}
   exec.run @add "second" micro 1 first false [#exec.place<2 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
 }
 func.func private @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) {
@@ -360,7 +360,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @copy "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
-  // expected-error @+1 {{is action 2, but uses buffer 'x', which is live from 0 to 1}}
+  // expected-error @+1 {{is action 2, but uses buffer 'x', live only from action 0 to 1}}
   exec.run @copy "second" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
 }
 func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
@@ -386,7 +386,7 @@ module {
 sched.bucket @b ["w"] at [0] sizes [64] elements 64 group -1 params whole grads whole states whole
 exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512 {
   exec.buffer 0 parameters "b" size 256 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{differs from the state of bucket 'b': 64 x 'f32' that begin with parameters}}
+  // expected-error @+1 {{does not match bucket 'b', which requires 64 x 'f32' that begin with 'parameters'}}
   exec.state value of @b 32 x f32 begins parameters at <0 + 0 + 0>
 }
 }

@@ -92,6 +92,6 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy
-  // expected-error @+1 {{comes after actions 1 and 0; these numbers must ascend}}
+  // expected-error @+1 {{waits for actions 1 and 0, which must be listed in ascending order}}
   exec.release "release x" <0 + 0 + 0> bytes 64 after [1, 0]
 }

@@ -59,7 +59,7 @@ TEST(DeviceCode, IsInThePtxOfAProgram) {
   EXPECT_NE(ptx.find(".visible .entry xlc_scatter_elements_i64("), std::string::npos);
   EXPECT_EQ(makePtx(*program).find("xlc_scatter"), std::string::npos);
   EXPECT_EQ(makePtx(*program, {"xlc_scatter_columns"}), "");
-  EXPECT_EQ(problem, "no device code contains all of xlc_scatter_columns");
+  EXPECT_EQ(problem, "no device code contains all of the kernels xlc_scatter_columns");
 }
 
 /// Entries of blocks of the size that they are launched with, without local memory.

@@ -213,8 +213,7 @@ LogicalResult ContractOp::verify() {
     for (auto [name, size] : llvm::zip(names, shapeOf(value))) {
       auto [it, isNew] = factors.try_emplace(name, size, 0);
       if (it->second.first != size)
-        return emitOpError() << "factor '" << Twine(name) << "' has two sizes, " << it->second.first << " and "
-                             << size;
+        return emitOpError() << "factor '" << Twine(name) << "' has two sizes, " << it->second.first << " and " << size;
       if (names.count(name) > 1)
         return emitOpError() << "factor '" << Twine(name) << "' occurs twice in '" << names << "'";
       ++it->second.second;

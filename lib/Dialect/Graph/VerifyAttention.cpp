@@ -13,8 +13,8 @@ static LogicalResult verifyBias(AttentionOp op, ArrayRef<int64_t> scores) {
   RankedTensorType type = typeOf(op.getBias());
   Type element = type.getElementType(), scored = typeOf(op.getQ()).getElementType();
   if (!element.isInteger(1) && element != scored && !(isNarrow(scored) && element.isF32()))
-    return op.emitOpError() << "bias has element type " << element << ", must be i1, the element type of q ("
-                            << scored << "), or f32 if q is narrow";
+    return op.emitOpError() << "bias has element type " << element << ", must be i1, the element type of q (" << scored
+                            << "), or f32 if q is narrow";
   bool fits = type.getRank() == 4 && type.getShape().back() == scores.back();
   for (size_t i = 0; fits && i < 3; ++i)
     fits = type.getDimSize(i) == scores[i] || type.getDimSize(i) == 1;

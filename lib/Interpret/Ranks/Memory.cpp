@@ -116,10 +116,9 @@ template <class E> LogicalResult Memory<E>::missing(const Access &access, const 
   for (size_t d = span.sizes.size(); d-- > 0; index /= span.sizes[d])
     address += index % span.sizes[d] * span.strides[d] * span.elementBytes();
   exec::BufferOp buffer = buffers[span.buffer];
-  return access.action->emitOpError() << "'" << access.label << "' on rank " << firstRank + access.rank
-                                      << " reads " << span.element << " at byte " << address - buffer.getOffset()
-                                      << " of buffer '" << buffer.getName()
-                                      << "', which does not hold a value of this type there";
+  return access.action->emitOpError() << "'" << access.label << "' on rank " << firstRank + access.rank << " reads "
+                                      << span.element << " at byte " << address - buffer.getOffset() << " of buffer '"
+                                      << buffer.getName() << "', which does not hold a value of this type there";
 }
 
 template <class E> LogicalResult Memory<E>::load(const Access &access, const Span &span, Cargo<E> &cargo) const {

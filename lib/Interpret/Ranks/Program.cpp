@@ -49,9 +49,8 @@ public:
   /// On memory of its own, in which all that outlives a step is that of training.
   LogicalResult evaluate(int64_t t, Runner<E>::Visit visit) override {
     if (others.size() != stages.size())
-      return stages.front().program->op.emitError()
-             << "the model has an evaluation, but only " << others.size() << " of " << stages.size()
-             << " stages have an exec.program for it";
+      return stages.front().program->op.emitError() << "the model has an evaluation, but only " << others.size()
+                                                    << " of " << stages.size() << " stages have an exec.program for it";
     for (auto [own, trained] : llvm::zip(others, stages)) {
       if (t == 1 && failed(own.program->initialize()))
         return failure();

@@ -63,7 +63,8 @@ std::string xlc::makePtx(ModuleOp module, ArrayRef<StringRef> deviceKernels) {
   if (!code)
     return "";
   if (failed(linkDeviceKernels(*code, deviceKernels))) {
-    blame(Fault::Compiler, module.emitError()) << "no device code contains all of " << llvm::join(deviceKernels, ", ");
+    blame(Fault::Compiler, module.emitError())
+        << "no device code contains all of the kernels " << llvm::join(deviceKernels, ", ");
     return "";
   }
   return makePtx(*code, *machine);
