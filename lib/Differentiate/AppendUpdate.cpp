@@ -131,7 +131,8 @@ struct AppendUpdatePass : xlc::impl::AppendUpdatePassBase<AppendUpdatePass> {
     bool hasGroups = module->hasAttr(kGroups);
     auto nominal = module->getAttrOfType<IntegerAttr>(kNominalCount);
     if (!entry || !hasGroups || !nominal) {
-      module.emitError() << "needs a training entry and the module attributes " << kGroups << " and " << kNominalCount;
+      module.emitError() << "the update needs a training entry and the module attributes " << kGroups << " and "
+                         << kNominalCount;
       return signalPassFailure();
     }
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());

@@ -247,7 +247,7 @@ struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
     auto function = findForward(module);
     auto nominal = module->getAttrOfType<IntegerAttr>(kNominalCount);
     if (!function || !nominal) {
-      module.emitError() << "needs a function @forward and a module attribute " << kNominalCount;
+      module.emitError() << "differentiation needs a function @forward and the module attribute " << kNominalCount;
       return signalPassFailure();
     }
     DenseSet<Operation *> forward;

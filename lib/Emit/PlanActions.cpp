@@ -45,7 +45,7 @@ template <class Action> plan::StepT stepOf(StringRef label, Action action) {
 FailureOr<unsigned> numberOf(FlatSymbolRefAttr name, Operation *user, const plan::PlanT &plan) {
   auto bucket = llvm::find_if(plan.buckets, [&](auto &each) { return name.getValue() == each->name; });
   if (bucket == plan.buckets.end())
-    return user->emitError() << "names " << name << ", which is not a bucket of the plan";
+    return user->emitOpError() << "names " << name << ", which is not a bucket of the plan";
   return bucket - plan.buckets.begin();
 }
 
@@ -61,7 +61,7 @@ FailureOr<plan::StepT> step(exec::BeginOp op, const Writer &writer) {
 FailureOr<plan::StepT> step(exec::RunOp op, const Writer &writer) {
   auto function = writer.functions.find(op.getFunction());
   if (function == writer.functions.end())
-    return op.emitError() << "runs '" << op.getFunction() << "', which is not a function of the module";
+    return op.emitOpError() << "runs '" << op.getFunction() << "', which is not a function of the module";
   plan::RunT run;
   run.function = function->second;
   run.micro_batch = op.getMicroBatch();
@@ -90,7 +90,7 @@ FailureOr<plan::StepT> step(exec::LoadOp op, const Writer &writer) {
   for (auto name : op.getInputs().getAsRange<StringAttr>()) {
     auto input = llvm::find_if(writer.plan.inputs, [&](auto &candidate) { return name.getValue() == candidate->name; });
     if (input == writer.plan.inputs.end())
-      return op.emitError() << "loads '" << name.getValue() << "', which is not an input of the plan";
+      return op.emitOpError() << "loads '" << name.getValue() << "', which is not an input of the plan";
     load.inputs.push_back(input - writer.plan.inputs.begin());
   }
   load.places = places(writer.buffers, op.getPlaces());
@@ -103,7 +103,7 @@ FailureOr<plan::StepT> step(exec::StoreOp op, const Writer &writer) {
   for (auto name : op.getOutputs().getAsRange<StringAttr>()) {
     auto output = llvm::find_if(writer.plan.outputs, [&](auto &known) { return name.getValue() == known->name; });
     if (output == writer.plan.outputs.end())
-      return op.emitError() << "stores '" << name.getValue() << "', which is not an output of the plan";
+      return op.emitOpError() << "stores '" << name.getValue() << "', which is not an output of the plan";
     store.outputs.push_back(output - writer.plan.outputs.begin());
   }
   store.places = places(writer.buffers, op.getPlaces());
@@ -173,7 +173,7 @@ static LogicalResult checkPlaces(Operation &op, size_t buffers) {
     });
   if (bad == -1)
     return success();
-  return op.emitError() << "uses buffer " << bad << ", must be less than " << buffers;
+  return op.emitOpError() << "uses buffer " << bad << ", must be less than " << buffers;
 }
 
 /// A row of the plan's table of states, made once for all stages.
@@ -248,7 +248,7 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
         TypeSwitch<Operation *, Step>(&op)
             .Case<exec::BeginOp, exec::LoadOp, exec::StoreOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp,
                   exec::SendOp, exec::ReceiveOp>([&](auto action) -> Step { return ::step(action, writer); })
-            .Default([](Operation *other) -> Step { return other->emitError("is not an action of the runtime"); });
+            .Default([](Operation *other) -> Step { return other->emitOpError("is not an action of the runtime"); });
     if (failed(step))
       return failure();
     step->stream = static_cast<plan::Stream>(action.getStream());

@@ -122,8 +122,8 @@ private:
       assert(codes.contains(code.getValue()) && "Lower has made the code that it has the call name");
       auto [index, function] = codes.find(code.getValue())->second;
       if (function->hasAttr(kKernelGrid) && numberOf(function, kKernelGrid) > INT32_MAX)
-        return call.emitError() << "would be launched with " << numberOf(function, kKernelGrid)
-                                << " blocks; a GPU supports at most " << INT32_MAX;
+        return call.emitOpError() << "would be launched with " << numberOf(function, kKernelGrid)
+                                  << " blocks; a GPU supports at most " << INT32_MAX;
       if (function->hasAttr(kKernelGrid))
         describeLaunches(function, *made);
       else
@@ -234,9 +234,9 @@ LogicalResult xlc::fillFunctions(ModuleOp module, std::map<StringRef, unsigned> 
 static LogicalResult verifyStages(ArrayRef<exec::ProgramOp> programs, dist::MeshAttr mesh) {
   for (auto [stage, each] : llvm::enumerate(programs))
     if (exec::ProgramOp program = each; program.getStage() != stage)
-      return program.emitError() << "is number " << stage << " in the module and has stage " << program.getStage()
-                                 << "; the module must have one for each of the " << mesh.getPp()
-                                 << " stages, in ascending order";
+      return program.emitOpError() << "is number " << stage << " in the module and has stage " << program.getStage()
+                                   << "; the module must have one for each of the " << mesh.getPp()
+                                   << " stages, in ascending order";
   return success();
 }
 

@@ -1,7 +1,7 @@
 // What Differentiate needs, and what its gate refuses.
 // RUN: xlc-opt %s --xlc-differentiate --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{needs a function @forward and a module attribute graph.nominal_count}}
+// expected-error @+1 {{differentiation needs a function @forward and the module attribute graph.nominal_count}}
 module {
 }
 

@@ -40,8 +40,8 @@ public:
     Values values(ranks);
     for (auto [own, given] : llvm::zip(values, arguments)) {
       if (given.size() != function.getNumArguments())
-        return function.emitError() << "takes " << function.getNumArguments() << " arguments, but is called with "
-                                    << given.size();
+        return function.emitError() << "'" << function.getName() << "' takes " << function.getNumArguments()
+                                    << " arguments, but is called with " << given.size();
       for (auto [parameter, argument] : llvm::zip(function.getArguments(), given))
         if (!parameter.use_empty())
           own[parameter] = std::move(argument);
