@@ -68,10 +68,11 @@ LogicalResult checkInitialValues(const Compilation &compilation) {
   for (const ParameterSource *source : ArrayRef(firstOfFile).take_front(3))
     message.notes.push_back({.severity = Severity::Note,
                              .where = compilation.modelPath,
-                             .text = "the values of '" + source->name + "' are external data, but '" + source->file +
-                                     "' does not exist; put it next to the model"});
-  message.notes.push_back(
-      {.severity = Severity::Note, .where = compilation.specPath, .text = "init: {from: random} initializes them"});
+                             .text = "the values of '" + source->name + "' are external data, but their file '" +
+                                     source->file + "' does not exist; put this file next to the model"});
+  message.notes.push_back({.severity = Severity::Note,
+                           .where = compilation.specPath,
+                           .text = "set init.from to random to initialize the parameters"});
   compilation.diagnostics.report(message);
   return failure();
 }
@@ -83,7 +84,7 @@ LogicalResult checkConstants(const Compilation &compilation) {
   const AbsentConstant &first = compilation.absentConstants.front();
   compilation.diagnostics.error(compilation.modelPath,
                                 "constant '" + first.name + "' has no values: its external file '" + first.file +
-                                    "' does not exist; xlc plan does not need it, xlc compile does");
+                                    "' does not exist; xlc compile requires this file, but xlc plan does not");
   return failure();
 }
 
@@ -199,7 +200,8 @@ LogicalResult xlc::checkProgram(const Compilation &compilation) {
   if (compilation.request.bundles && compilation.getTarget().backend().findLibraries().empty()) {
     compilation.diagnostics.error("--bundle",
                                   "programs for target " + compilation.getTarget().name() +
-                                      " use the libraries of the GPU's vendor, which must be installed on the machine");
+                                      " cannot be bundled: they use libraries of the GPU's vendor, which must be "
+                                      "installed on each machine that runs the program");
     return failure();
   }
   SmallVector<std::string> outputs = listOutputs(compilation);

@@ -158,7 +158,7 @@ LogicalResult chunkLoss(Compilation &compilation) {
   shard::LossRows found = shard::findLossRows(*compilation.module);
   if (isAsked && found.rows == 0) {
     std::string place = findPlace(spec, "loss.chunk").value_or(compilation.specPath);
-    compilation.diagnostics.error(place, "the loss cannot be computed by rows: " + found.obstacle);
+    compilation.diagnostics.error(place, "the loss cannot be computed in chunks of rows: " + found.obstacle);
     return failure();
   }
   Threads threads(compilation.context);
@@ -225,7 +225,7 @@ ZeroChoice decideZero(Compilation &compilation) {
   Forks forks(compilation);
   return chooseZero(compilation.spec, forks.getPlanner(), [&](const std::string &obstacle) {
     if (compilation.importing.notes)
-      *compilation.importing.notes << "note: a candidate for zero: auto cannot be planned: " << obstacle << "\n";
+      *compilation.importing.notes << "note: a candidate of 'zero: auto' cannot be planned: " << obstacle << "\n";
   });
 }
 
@@ -274,8 +274,8 @@ LogicalResult schedule(Compilation &compilation) {
 LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
   compilation.diagnostics.error(
       findPlace(compilation.spec, "batch.micro").value_or(compilation.specPath),
-      llvm::formatv("each rank of pipeline stage {0} would need more than {1}, the largest arena a plan can describe: "
-                    "fewer micro-batches in flight, a smaller batch.micro or more ranks reduce it",
+      llvm::formatv("each rank of pipeline stage {0} would need more than {1}, the largest arena that a plan can "
+                    "describe; reduce the number of micro-batches in flight or batch.micro, or use more ranks",
                     program.getStage(), formatBytes(kLargestArena)));
   return failure();
 }

@@ -42,8 +42,8 @@ std::optional<std::string> xlc::findMisfit(const PipelineSchedule &schedule, con
   if (schedule.needsMultiple && m % p != 0) {
     std::string below = m > p ? llvm::formatv("{0} or ", m / p * p).str() : "";
     return llvm::formatv(
-        "schedule {0} needs a number of micro-batches divisible by pp = {1}, not {2}; {3}{4} would work", schedule.name,
-        p, m, below, (m / p + 1) * p);
+        "schedule {0} needs a number of micro-batches divisible by pp = {1}, but there are {2}; {3}{4} would work",
+        schedule.name, p, m, below, (m / p + 1) * p);
   }
   return std::nullopt;
 }

@@ -48,7 +48,7 @@ struct ScaleLossPass : xlc::impl::ScaleLossPassBase<ScaleLossPass> {
       return;
     func::FuncOp microBatch = Entry::find(module, Purpose::train).getFunction(), scalars = findScalars(module);
     if (!microBatch || !scalars) {
-      module.emitError() << "needs a training entry and a function @" << kScalars;
+      module.emitError() << "the module must have a training entry and a function @" << kScalars;
       return signalPassFailure();
     }
     scaleSeed(microBatch);

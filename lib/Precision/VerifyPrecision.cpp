@@ -105,12 +105,13 @@ private:
         Type wanted = isNarrow && mayNarrow ? narrow : f32;
         for (Type type : types)
           if (type != wanted)
-            complain(function) << "parameter '" << name << "' is updated with " << words << " of " << type
-                               << ", must be " << wanted;
+            complain(function) << "parameter '" << name << "' is updated with " << words << " of type " << type
+                               << ", but the type must be " << wanted;
       };
       bool isMaster = mayNarrow && !masterless;
       if (own.updated.size() != 1)
-        complain(function) << "parameter '" << name << "' is updated " << own.updated.size() << " times, must be 1";
+        complain(function) << "parameter '" << name << "' is updated " << own.updated.size()
+                           << " times; the required number is 1";
       expect(own.updated, masterless, isMaster ? "a master" : "values");
       expect(own.gradient, gradients, "a gradient");
       expect(own.states, states, "a state");
@@ -140,7 +141,7 @@ private:
       StringRef name = parameter ? parameter.getValue() : state ? state.getValue() : "";
       auto cast = dyn_cast_or_null<StochasticCastOp>(op);
       if (bool(cast) != stochastic || !isa_and_nonnull<CastOp, StochasticCastOp>(op))
-        complain(op ? op : update) << "'" << name << "' is not rounded "
+        complain(op ? op : update) << "'" << name << "' must be rounded "
                                    << (stochastic ? "stochastically" : "to nearest") << ", as set in the spec";
       if (!cast)
         continue;
@@ -171,7 +172,8 @@ private:
       }
     });
     if (scaled != wanted)
-      complain(function) << "backward's first gradient is scaled " << scaled << " times, must be " << wanted;
+      complain(function) << "backward's first gradient is scaled " << scaled << " times; the required number is "
+                         << wanted;
     if (auto update = findUpdate(getOperation()))
       verifyRounding(update);
   }

@@ -40,7 +40,7 @@ func.func @update(%w: tensor<2x2xf32> {graph.param = "w"}) {
 // -----
 // A parameter that the optimizer would update in sixteen bits: a small step would round to nothing.
 module {
-// expected-error @+1 {{gate of Precision: parameter 'w' is updated with a master of 'bf16', must be 'f32'}}
+// expected-error @+1 {{gate of Precision: parameter 'w' is updated with a master of type 'bf16', but the type must be 'f32'}}
 func.func @micro_batch(%w: tensor<2xbf16> {graph.param = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   return
 }
@@ -52,7 +52,7 @@ func.func @update(%w: tensor<2xbf16> {graph.param = "w"}) {
 // -----
 // A scale that is applied twice.
 module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hysteresis = 1 : i64, min = 1.0 : f64, dynamic = true}} {
-// expected-error @+1 {{gate of Precision: backward's first gradient is scaled 2 times, must be 1}}
+// expected-error @+1 {{gate of Precision: backward's first gradient is scaled 2 times; the required number is 1}}
 func.func @micro_batch(%one: tensor<f32>) attributes {graph.entry = #graph.purpose<train>} {
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
   %scale = graph.step_number loss_scale : tensor<f32>
@@ -66,7 +66,7 @@ func.func @micro_batch(%one: tensor<f32>) attributes {graph.entry = #graph.purpo
 // -----
 // Gradients that are scaled back before ranks add them up: what overflows in their sum would not be found by the scale.
 module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hysteresis = 1 : i64, min = 1.0 : f64, dynamic = true}} {
-// expected-error @+1 {{gate of Precision: backward's first gradient is scaled 2 times, must be 1}}
+// expected-error @+1 {{gate of Precision: backward's first gradient is scaled 2 times; the required number is 1}}
 func.func @micro_batch(%one: tensor<f32>) -> (tensor<f32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
   %scale = graph.step_number loss_scale : tensor<f32>

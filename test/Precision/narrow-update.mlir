@@ -8,22 +8,22 @@
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="narrow-states stochastic" --xlc-insert-casts --xlc-verify-precision="narrow-states stochastic" | FileCheck %s --check-prefix=MOVING
 // RUN: not xlc-opt %s --split-input-file --xlc-narrow-update="masterless" --xlc-insert-casts --xlc-verify-precision="masterless stochastic" 2>&1 | FileCheck %s --check-prefix=NEAREST
 // RUN: not xlc-opt %s --split-input-file --xlc-narrow-update="masterless stochastic" --xlc-insert-casts --xlc-verify-precision="masterless" 2>&1 | FileCheck %s --check-prefix=DRAWN
-// NEAREST: error: gate of Precision: 'w' is not rounded stochastically, as set in the spec
-// DRAWN: error: gate of Precision: 'w' is not rounded to nearest, as set in the spec
+// NEAREST: error: gate of Precision: 'w' must be rounded stochastically, as set in the spec
+// DRAWN: error: gate of Precision: 'w' must be rounded to nearest, as set in the spec
 // Each value has a draw of its own.
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/draw 1/draw 0/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: error: gate of Precision: 'w/momentum' is rounded by the same random bits as another value
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/dense<-5808553574619024987>/dense<-5808541479991114666>/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: gate of Precision: 'b' is rounded by random bits that do not belong to 'b'
 // The gate knows what was asked for, and refuses what was not.
-// PARAMETER: error: gate of Precision: parameter 'w' is updated with a master of 'bf16', must be 'f32'
+// PARAMETER: error: gate of Precision: parameter 'w' is updated with a master of type 'bf16', but the type must be 'f32'
 // GRADIENT: error: gate of Precision: a contribution to the gradient of 'w' is rounded before all contributions are added up
-// GRADIENT: error: gate of Precision: parameter 'w' is updated with a gradient of 'bf16', must be 'f32'
-// STATE: error: gate of Precision: parameter 'w' is updated with a state of 'bf16', must be 'f32'
+// GRADIENT: error: gate of Precision: parameter 'w' is updated with a gradient of type 'bf16', but the type must be 'f32'
+// STATE: error: gate of Precision: parameter 'w' is updated with a state of type 'bf16', but the type must be 'f32'
 // RUN: not xlc-opt %s --split-input-file --xlc-insert-casts --xlc-verify-precision="masterless narrow-gradients" 2>&1 | FileCheck %s --check-prefix=WIDE
-// WIDE: error: gate of Precision: parameter 'w' is updated with values of 'f32', must be 'bf16'
-// WIDE: error: gate of Precision: parameter 'w' is updated with a gradient of 'f32', must be 'bf16'
-// WIDE: error: gate of Precision: parameter 'w' is updated with contributions of 'f32', must be 'bf16'
+// WIDE: error: gate of Precision: parameter 'w' is updated with values of type 'f32', but the type must be 'bf16'
+// WIDE: error: gate of Precision: parameter 'w' is updated with a gradient of type 'f32', but the type must be 'bf16'
+// WIDE: error: gate of Precision: parameter 'w' is updated with contributions of type 'f32', but the type must be 'bf16'
 
 // A contribution has the type that @update reads: the product rounds its own sums. What is kept stays f32.
 // CHECK-LABEL: func.func @micro_batch

@@ -5,7 +5,7 @@
 // RUN: xlc-opt %t.before --xlc-scale-loss | diff %t.before -
 // A module that is no step.
 // RUN: echo 'module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hysteresis = 1 : i64, min = 1.0 : f64, dynamic = true}} {}' | not xlc-opt --xlc-scale-loss 2>&1 | FileCheck %s --check-prefix=EMPTY
-// EMPTY: error: needs a training entry and a function @scalars
+// EMPTY: error: the module must have a training entry and a function @scalars
 // RUN: echo 'module attributes {graph.loss_scale = {initial = 8.0 : f64}} {}' | not xlc-opt 2>&1 | FileCheck %s --check-prefix=PART
 // PART: graph.loss_scale must have initial and min (f64), window and hysteresis (i64), dynamic (bool)
 

@@ -5,7 +5,7 @@
 // RUN: not xlc-opt %s --xlc-print-grid="schedule=1f1b pp=4 chunks=2 micro-batches=4" 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: not xlc-opt %s --xlc-print-grid="schedule=2f2b pp=4" 2>&1 | FileCheck %s --check-prefix=NAME
 
-// MULTIPLE: error: schedule interleaved needs a number of micro-batches divisible by pp = 4, not 6; 4 or 8 would work
+// MULTIPLE: error: schedule interleaved needs a number of micro-batches divisible by pp = 4, but there are 6; 4 or 8 would work
 // INTERLEAVED: error: schedule interleaved needs 2 or more chunks per rank, not 1
 // V: error: schedule zb-v needs 2 chunks per rank, not 1
 // ONE: error: schedule 1f1b needs 1 chunk per rank, not 2

@@ -128,10 +128,11 @@ TEST(Pipeline, SaysWhatAScheduleNeeds) {
   auto misfit = [](llvm::StringRef name, PipelineShape shape) {
     return findMisfit(*findPipelineSchedule(name), shape).value_or("none");
   };
-  EXPECT_EQ(misfit("interleaved", {4, 2, 6}),
-            "schedule interleaved needs a number of micro-batches divisible by pp = 4, not 6; 4 or 8 would work");
+  EXPECT_EQ(
+      misfit("interleaved", {4, 2, 6}),
+      "schedule interleaved needs a number of micro-batches divisible by pp = 4, but there are 6; 4 or 8 would work");
   EXPECT_EQ(misfit("interleaved", {4, 2, 2}),
-            "schedule interleaved needs a number of micro-batches divisible by pp = 4, not 2; 4 would work");
+            "schedule interleaved needs a number of micro-batches divisible by pp = 4, but there are 2; 4 would work");
   EXPECT_EQ(misfit("interleaved", {4, 1, 4}), "schedule interleaved needs 2 or more chunks per rank, not 1");
   EXPECT_EQ(misfit("zb-v", {4, 3, 4}), "schedule zb-v needs 2 chunks per rank, not 3");
   EXPECT_EQ(misfit("zb-v", {4, 1, 4}), "schedule zb-v needs 2 chunks per rank, not 1");
