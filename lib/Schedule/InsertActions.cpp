@@ -64,7 +64,7 @@ private:
     step.shape = {pp, stages ? stages.size() / pp : 1, microBatches};
     if (!step.schedule || (stages ? stages.size() % pp != 0 : pp != 1) || findMisfit(*step.schedule, step.shape))
       return step.module.emitError() << "schedule '" << schedule.getValue() << "' with pp = " << pp
-                                     << " does not match the stages";
+                                     << " does not match the stages of the module";
     step.runs = findRuns(step.entry, step.schedule->splitsBackward);
     step.order =
         step.entry.isTraining() ? makeOrder(*step.schedule, step.shape) : makeForwardOrder(*step.schedule, step.shape);

@@ -21,10 +21,11 @@ int64_t stageOf(Operation *op) { return op->getParentOfType<TimelineOp>().getSta
 template <typename Op> LogicalResult take(Op op, Op &end, int64_t &last) {
   int64_t message = op.getMessage();
   if (message <= last)
-    return op.emitOpError() << "is message " << message << ", but follows message " << last;
+    return op.emitOpError() << "has message number " << message << ", but follows message number " << last
+                            << "; the numbers must increase";
   last = message;
   if (end)
-    return op.emitOpError() << "is message " << message << ", which another stage already has";
+    return op.emitOpError() << "has message number " << message << ", which another stage already uses";
   end = op;
   return success();
 }
@@ -43,7 +44,7 @@ LogicalResult verifyEnds(Ends ends) {
                                       << message << ", which belongs to micro-batch " << ends.send.getMicroBatch();
   if (ends.send.getValue().getType() != ends.receive.getValue().getType())
     return ends.receive.emitOpError() << "expects " << ends.receive.getValue().getType() << " in message " << message
-                                      << ", which is " << ends.send.getValue().getType();
+                                      << ", but the type of the message is " << ends.send.getValue().getType();
   return success();
 }
 

@@ -110,7 +110,7 @@ private:
       if (scalarStores.lookup(name) == 0)
         return timeline.emitOpError() << "never computes its sum " << name;
       if (mesh().getDp() * mesh().getPp() > 1 && !reducedScalars.contains(name))
-        return timeline.emitOpError() << "ends before its sum " << name << " is summed over all ranks";
+        return timeline.emitOpError() << "ends before its sum " << name << " is reduced over all ranks";
     }
     if (failed(stored.verify(timeline)))
       return failure();
@@ -208,7 +208,7 @@ private:
     bool isWhole = reduce.getExtent() == Extent::whole;
     if (group != (isWhole ? dist::GroupAttr::dataParallel(mesh()) : dist::GroupAttr::replicas(mesh())))
       return reduce.emitOpError() << "sums bucket '" << state.op.getSymName() << "' over " << group
-                                  << ", but is not a partial sum over this group";
+                                  << ", but the bucket is not a partial sum over this group";
     if (isWhole) {
       if (failed(takeContributions(reduce, state)))
         return failure();
@@ -216,7 +216,7 @@ private:
       return success();
     }
     if (state.reducedMicroBatches != (int64_t)timeline.getMicroBatches() || state.isReplicaReduced)
-      return reduce.emitOpError("sums over replicas a value that is not the sum of one shard group");
+      return reduce.emitOpError("sums a value over replicas that is not the complete sum of a shard group");
     state.isReplicaReduced = true;
     return success();
   }
@@ -230,7 +230,7 @@ private:
       return reduce.emitOpError() << "sums bucket '" << state.op.getSymName() << "' "
                                   << (isDone      ? "a second time"
                                       : isTooLate ? "after the sum over stages"
-                                                  : "where this rank does not keep it");
+                                                  : "with an extent (whole or shard) that this rank does not keep");
     isDone = true;
     return success();
   }
@@ -259,7 +259,7 @@ private:
                                << "' before their partial sums over " << state.op.getPartialAttr() << " are added";
     if (state.isTied() && !state.isTiedReduced)
       return op->emitOpError() << "uses the gradients of bucket '" << state.op.getSymName()
-                               << "' before they are summed over the stages that share it";
+                               << "' before they are summed over the stages that share the bucket";
     return success();
   }
 
@@ -322,7 +322,7 @@ private:
     if (failed(expectSummed(update, state)))
       return failure();
     if (!hasScalars)
-      return update.emitOpError("needs the factor on the gradients, which is not computed yet");
+      return update.emitOpError("runs before the factor on the gradients is computed");
     if (state.isUpdated)
       return update.emitOpError("updates a bucket twice");
     state.isUpdated = true;

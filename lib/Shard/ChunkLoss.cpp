@@ -104,7 +104,7 @@ LogicalResult Head::findBackward() {
     if (auto found = dyn_cast<CrossEntropyBackwardOp>(user); found && !backward)
       backward = found;
     else
-      return refuse(user, "reads the sums of the loss");
+      return refuse(user, "reads the log-sum-exp of the loss");
   return backward ? success() : refuse(loss, "has no gradient");
 }
 
@@ -132,7 +132,7 @@ LogicalResult Head::collectBack(Value value) {
       if (failed(collectBack(operand)))
         return failure();
   } else {
-    return refuse(op, "is between the last product and the loss");
+    return refuse(op, "is between the last product and the loss, but is not elementwise");
   }
   members.insert(op);
   return success();
@@ -169,7 +169,7 @@ LogicalResult Head::collectAhead(Value gradient) {
       if (failed(collectAhead(user->getResult(0))))
         return failure();
     } else {
-      return refuse(user, "reads the gradient of the logits");
+      return refuse(user, "reads the gradient of the logits, but is not a product, a sum or an elementwise op");
     }
     members.insert(user);
   }
@@ -188,7 +188,7 @@ LogicalResult Head::collectGradient(ContractOp product, Value gradient) {
            other != gradient)
     totals.insert(product.getY()), sources.insert(other);
   else
-    return refuse(product, "reads the gradient of the logits in another order");
+    return refuse(product, "does not have the row dimensions of the logits as its first dimensions");
   letters[product] = rows.str();
   return success();
 }
@@ -211,7 +211,7 @@ LogicalResult Head::findFollowers() {
     if (!follows || members.contains(op))
       continue;
     if (getRole(op) != Role::F || getUnit(op) != getUnit(loss))
-      return refuse(op, "reads the loss");
+      return refuse(op, "reads the loss in backward or in another unit");
     behind.insert(op);
     followers.push_back(op);
   }
@@ -346,7 +346,7 @@ struct ChunkLossPass : xlc::impl::ChunkLossPassBase<ChunkLossPass> {
     for (CrossEntropyOp loss : llvm::to_vector(function.front().getOps<CrossEntropyOp>())) {
       Head head(loss);
       if (failed(head.find()))
-        loss.emitRemark() << "its rows cannot be cut into chunks: " << head.obstacle;
+        loss.emitRemark() << "the loss cannot be computed in chunks of rows: " << head.obstacle;
       else if (head.countRows() > rows)
         head.chunk(function, rows);
     }

@@ -31,7 +31,7 @@ LogicalResult RankStates::cutRepeated(Operation *op, State &state) {
   ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
   bool isRepeated = cut.size() == 3 && cut[0] >= 0 && cut[0] < int64_t(shape.size()) && (state.uniform >> cut[0] & 1);
   if (!isRepeated || cut[1] < 1 || shape[cut[0]] % cut[1] != 0 || cut[2] < 2 || tp % cut[2] != 0)
-    return op->emitOpError("gate of Shard: declares the repetition of a piece that it does not repeat");
+    return op->emitOpError("gate of Shard: declares a repetition that its result does not have");
   if (state.isPartial())
     return refusePartial(op);
   state.layout = Layout::split(cut[0], cut[1], cut[2]);
@@ -132,7 +132,7 @@ template <typename OpT> LogicalResult RankStates::inferAttention(OpT op, States 
     expect(op.getDout(), 2, q.parts());
   }
   if (!isFine || q.parts() % k.parts() != 0)
-    return op.emitOpError("gate of Shard: has operands with different heads");
+    return op.emitOpError("gate of Shard: has operands whose heads are split differently");
   for (auto [result, state] : llvm::zip(op->getResults(), results)) {
     bool isLse = !isBackward && result.getResultNumber() == 1, isKey = isBackward && result.getResultNumber() > 0;
     state.layout = Layout::split(isLse ? 1 : 2, 1, isKey ? k.parts() : q.parts());

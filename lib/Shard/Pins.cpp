@@ -54,14 +54,15 @@ private:
   }
 
   void complainOutdone(const LayoutPin &pin, const LayoutPin &later, bool isOneOfSeveral) {
-    std::string others = isOneOfSeveral ? "later patterns override all of its matches"
-                                        : llvm::formatv("the later '{0}', with the same matches, splits dimension {1}",
-                                                        later.pattern, later.dimensions.front())
-                                              .str();
+    std::string others =
+        isOneOfSeveral ? "later patterns override all of its matches"
+                       : llvm::formatv("the later pattern '{0}' matches the same parameters and splits dimension {1}",
+                                       later.pattern, later.dimensions.front())
+                             .str();
     complain(
         pin,
         llvm::formatv("layout splits dimension {0} of '{1}', but {2}", pin.dimensions.front(), pin.pattern, others),
-        "the last match decides, and this pattern never does; remove it");
+        "this pattern has no effect, because the last matching pattern decides; remove it");
   }
 
   bool checkDimension(const LayoutPin &pin, BlockArgument parameter, StringRef name) {

@@ -133,8 +133,8 @@ LogicalResult RankStates::conclude(Operation *op, const Spread &found, bool isPa
   if (found.isSum) {
     for (const Layout &layout : found.operands)
       if (layout.isSplit() && layout.parts != tp && !isPartial)
-        return op->emitOpError() << "gate of Shard: sums over " << layout.parts << " pieces that " << tp
-                                 << " ranks hold";
+        return op->emitOpError() << "gate of Shard: sums over " << layout.parts << " pieces on " << tp
+                                 << " ranks, so that each piece is counted more than once";
     for (State &state : results)
       state.layout = Layout::partial();
     return success();

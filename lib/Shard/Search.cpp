@@ -113,8 +113,8 @@ Message cannotSplit(func::FuncOp function, ArrayRef<Instance> instances, const M
   addNode(message, options, matrix.reader, "'" + name + "' is an input of node");
   std::optional<std::string> advice = adviseRanks(instances); // what heads would refuse is no advice
   addNote(message, advice             ? *advice
-                   : divisors.empty() ? "no tp above 1 divides one of its dimensions"
-                                      : divisors + " would divide it");
+                   : divisors.empty() ? "no tp above 1 divides a dimension of '" + name + "'"
+                                      : divisors + " would divide a dimension of '" + name + "'");
   return message;
 }
 
@@ -219,8 +219,8 @@ private:
     }
     const LayoutPin &row = *pinned.lookup(pin->parameter);
     Message message = makeMessage(options, text, row);
-    addNote(message, llvm::formatv("layout allows only dimension {1} for '{0}'", nameOf(function, pin->parameter),
-                                   row.dimensions.front()));
+    addNote(message, llvm::formatv("layout allows a split of '{0}' only along dimension {1}",
+                                   nameOf(function, pin->parameter), row.dimensions.front()));
     diagnostics.report(message);
   }
 

@@ -37,7 +37,7 @@ std::optional<bool> splitsSequence(const SequenceFinding &finding, const ShardOp
     return false;
   if (finding.hasSequence && !finding.op)
     return true;
-  std::string reason = "the model has no attention, whose queries define the sequence";
+  std::string reason = "the model has no attention, so its sequence dimension is unknown";
   if (finding.op)
     reason = llvm::formatv("tp = {0} does not divide the sequence length {1}", options.tp, finding.indivisible);
   if (!options.sequenceParallel && !finding.op)
@@ -90,7 +90,7 @@ bool shard::partition(ModuleOp module, const ShardOptions &options, Diagnostics 
   if (problem.parameters.empty()) {
     diagnostics.report(
         makeMessage(options,
-                    llvm::formatv("tp = {0} has nothing to split: the model has no repeated units with weight "
+                    llvm::formatv("tp = {0} does not split any parameter: the model has no repeated units with weight "
                                   "matrices; all {0} ranks do the same work",
                                   options.tp),
                     Severity::Warning));

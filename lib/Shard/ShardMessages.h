@@ -16,7 +16,7 @@ Message makeMessage(const ShardOptions &options, std::string text, const LayoutP
 /// Adds a note at the place of the message.
 void addNote(Message &message, std::string text);
 
-/// Adds `op` as the subject of the message; in the model's file `about` introduces its node: "it is needed by node".
+/// Adds `op` as the subject of the message; in the model's file `about` names its node: "the attention is at node".
 void addNode(Message &message, const ShardOptions &options, mlir::Operation *op, llvm::StringRef about);
 
 } // namespace xlc::shard

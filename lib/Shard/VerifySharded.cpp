@@ -209,7 +209,7 @@ private:
     if (state.isZero)
       return success();
     if (state.kind != State::Kind::Same)
-      return op->emitError() << "gate of Shard: " << place.what << " is a rank's own";
+      return op->emitError() << "gate of Shard: " << place.what << " is a rank's own value";
     if (state.isPartial() != bool(place.partial) ||
         (place.partial && place.partial != dist::GroupAttr::tensorParallel(op->getContext(), tp / state.parts())))
       return op->emitError() << "gate of Shard: " << place.what << (state.isPartial() ? " is" : " is not")
@@ -229,9 +229,9 @@ private:
       return success();
     if (op.getKind() == dist::Reduction::max || !state.isPartial())
       return op.emitOpError("gate of Shard: has an operand that is not partial: every rank would count it again");
-    if (op.getGroup() != dist::GroupAttr::tensorParallel(op.getContext(), tp / state.parts()))
-      return op.emitOpError() << "gate of Shard: sums over " << op.getGroup() << ", which are not the ranks that hold "
-                              << "terms of one sum";
+    if (auto holders = dist::GroupAttr::tensorParallel(op.getContext(), tp / state.parts()); op.getGroup() != holders)
+      return op.emitOpError() << "gate of Shard: sums over " << op.getGroup()
+                              << ", but the terms of the sum are held by " << holders;
     results[0] = State::of(state.layout.summed());
     return success();
   }
@@ -242,7 +242,7 @@ private:
     Layout layout = Layout::split(op.getDim(), op.getOuter(), state.parts());
     if (!state.isPiece() || state.isPartial() || !isSameCut(shapeOf(op.getX()), layout, state.layout) || parts < 1 ||
         !isPartsGroup(op.getGroup(), state.parts(), parts))
-      return op.emitOpError("gate of Shard: gathers a value that is not split this way");
+      return op.emitOpError("gate of Shard: gathers a value that is not split as the op declares");
     results[0] = State::of(Layout::split(op.getDim(), op.getOuter(), parts));
     return success();
   }
@@ -252,7 +252,7 @@ private:
     Layout layout = Layout::split(op.getFrom(), op.getFromOuter(), state.parts());
     if (!state.isPiece() || state.isPartial() || !isSameCut(shapeOf(op.getX()), layout, state.layout) ||
         !isPartsGroup(op.getGroup(), state.parts()))
-      return op.emitOpError("gate of Shard: exchanges a value that is not split this way");
+      return op.emitOpError("gate of Shard: exchanges a value that is not split as the op declares");
     results[0] = State::of(Layout::split(op.getTo(), op.getToOuter(), state.parts()));
     return success();
   }

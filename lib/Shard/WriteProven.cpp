@@ -38,7 +38,7 @@ Message neededWhole(const Problem &problem, const ShardOptions &options, Operati
   }
   Message message = decides ? makeMessage(options, say("layout", what), *decides)
                             : makeMessage(options, say("tp = " + std::to_string(options.tp), what));
-  addNode(message, options, op, "it is needed by node");
+  addNode(message, options, op, "the whole parameter is needed by node");
   if (decides)
     addNote(message, "without an entry in layout it is whole on every rank");
   return message;
@@ -134,10 +134,10 @@ private:
     Message message =
         makeMessage(options,
                     llvm::formatv("tp = {0} would split the operands of '{1}' into pieces that cannot be proven to "
-                                  "match: every rank computes all of it, with more communication",
+                                  "match: every rank computes the whole operation, with more communication",
                                   options.tp, first->getName()),
                     Severity::Warning);
-    addNode(message, options, first, "it is needed by node");
+    addNode(message, options, first, "the operation is at node");
     addNote(message, llvm::formatv("operations that are therefore whole on every rank: {0}", problem.whole.size()));
     if (!kept.empty())
       addNote(message, llvm::formatv("parameters that are therefore whole on every rank: {0}, the first is '{1}'",

@@ -40,7 +40,7 @@ public:
                                                     : "'" + nameBefore + "' precedes '" + name +
                                                           "' in pipeline.cuts, but not in the model");
       if (!op->getNextNode() || isa<func::ReturnOp>(op->getNextNode()))
-        return refuse("pipeline.cuts", "nothing comes after '" + Twine(name) + "', so the last stage would be empty");
+        return refuse("pipeline.cuts", "no operation follows '" + Twine(name) + "', so the last stage would be empty");
       units.push_back(cutAfter(op));
       before = op;
       nameBefore = name;
@@ -156,7 +156,8 @@ LogicalResult xlc::checkCuts(ModuleOp module, const Spec &spec, Diagnostics &dia
   for (auto [number, unit] : llvm::enumerate(cuts))
     if (!present.contains(unit))
       return Cuts(function, spec, diagnostics)
-          .refuse("pipeline.cuts", "with tp = " + Twine(spec.tp) + " nothing is computed just before the cut at '" +
+          .refuse("pipeline.cuts", "with tp = " + Twine(spec.tp) +
+                                       ", no operation is left directly before the cut at '" +
                                        spec.pipeline.cuts[number] + "'; cut at another tensor");
   return success();
 }

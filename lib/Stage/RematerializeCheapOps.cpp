@@ -26,7 +26,8 @@ bool isFusedGate(Operation *op) {
 struct RematerializeCheapOpsPass : xlc::impl::RematerializeCheapOpsPassBase<RematerializeCheapOpsPass> {
   void runOnOperation() override {
     if (getOperation()->hasAttr(kStages)) {
-      getOperation().emitError() << "stages are already assigned, by residuals that are no longer kept";
+      getOperation().emitError() << "stages are already assigned; this pass must run before, because it changes the "
+                                    "residuals that are kept";
       return signalPassFailure();
     }
     auto isCopied = [](Operation *op, Operation *reader, bool isGiven) {

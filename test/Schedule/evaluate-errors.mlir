@@ -34,7 +34,7 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {
 
 // What it comes to is summed over all ranks.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>} {
-// expected-error @+1 {{ends before its sum "@loss_sum" is summed over all ranks}}
+// expected-error @+1 {{ends before its sum "@loss_sum" is reduced over all ranks}}
 sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
   sched.run @head_E #graph.unit<"head", 0> micro 0 () params [] stores ["@loss_sum"] accumulate [false] : () -> ()
 }
@@ -75,7 +75,7 @@ sched.timeline @train_1 stage 1 micro_batches 1 {
 }
 sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
   %x = sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] : () -> tensor<2xf32>
-  // expected-error @+1 {{is message 0, which another stage already has}}
+  // expected-error @+1 {{has message number 0, which another stage already uses}}
   sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
   sched.zero_scalars ["@loss_sum"]
   sched.all_reduce_scalars ["@loss_sum"] over <world, [], [0, 1]>

@@ -40,7 +40,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
   sched.send %x message 1 to 1 micro 0 : tensor<2xf32>
-  // expected-error @+1 {{is message 0, but follows message 1}}
+  // expected-error @+1 {{has message number 0, but follows message number 1; the numbers must increase}}
   sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
@@ -58,7 +58,7 @@ sched.timeline @train_0 stage 0 micro_batches 1 {
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
-  // expected-error @+1 {{is message 0, which another stage already has}}
+  // expected-error @+1 {{has message number 0, which another stage already uses}}
   sched.send %x message 0 to 0 micro 0 : tensor<2xf32>
 }
 }
@@ -123,7 +123,7 @@ sched.timeline @train_0 stage 0 micro_batches 1 {
   sched.send %x message 0 to 1 micro 0 : tensor<2xf32>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
-  // expected-error @+1 {{expects 'tensor<3xf32>' in message 0, which is 'tensor<2xf32>'}}
+  // expected-error @+1 {{expects 'tensor<3xf32>' in message 0, but the type of the message is 'tensor<2xf32>'}}
   %0 = sched.receive message 0 from 0 micro 0 : tensor<3xf32>
 }
 }
@@ -193,7 +193,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {stages = array<i64: 0, 1>}
 sched.timeline @train_0 stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over the stages that share it}}
+  // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over the stages that share the bucket}}
   sched.norm @b copies 2 accumulate false
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
@@ -232,7 +232,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {partial = #dist.group<tp, [2, 1], []>}
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{sums bucket 'b' over #dist.group<dp, [2, 1], []>, but is not a partial sum over this group}}
+  // expected-error @+1 {{sums bucket 'b' over #dist.group<dp, [2, 1], []>, but the bucket is not a partial sum over this group}}
   sched.collective all_reduce @b of whole over #dist.group<dp, [2, 1], []>
 }
 }
@@ -257,7 +257,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {partial = #dist.group<tp, [2, 1], []>}
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{sums bucket 'b' where this rank does not keep it}}
+  // expected-error @+1 {{sums bucket 'b' with an extent (whole or shard) that this rank does not keep}}
   sched.collective all_reduce @b of shard over #dist.group<tp, [2, 1], []>
 }
 }

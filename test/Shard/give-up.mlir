@@ -3,7 +3,7 @@
 // RUN: xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition --xlc-verify-sharded --split-input-file 2> %t.said | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID < %t.said
 
-// SAID: warning: tp = 2 would split the operands of 'graph.reshape' into pieces that cannot be proven to match: every rank computes all of it, with more communication
+// SAID: warning: tp = 2 would split the operands of 'graph.reshape' into pieces that cannot be proven to match: every rank computes the whole operation, with more communication
 // SAID: note: operations that are therefore whole on every rank: 2
 // SAID-NOT: note:
 // CHECK-LABEL: func.func @micro_batch

@@ -32,7 +32,7 @@ module {
 module {
   func.func @micro_batch(%x: tensor<2x1xf32>, %w: tensor<1x1xf32> {graph.param = "w"}) -> tensor<2x1xf32> attributes {graph.entry = #graph.purpose<train>} {
     // expected-error @+2 {{tp = 2 does not divide any dimension of 'w', which is 1 x 1}}
-    // expected-note @+1 {{no tp above 1 divides one of its dimensions}}
+    // expected-note @+1 {{no tp above 1 divides a dimension of 'w'}}
     %0 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : (tensor<2x1xf32>, tensor<1x1xf32>) -> tensor<2x1xf32>
     return %0 : tensor<2x1xf32>
   }
@@ -44,7 +44,7 @@ module {
 module {
   func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x9xf32> {graph.param = "w"}) -> tensor<2x9xf32> attributes {graph.entry = #graph.purpose<train>} {
     // expected-error @+2 {{tp = 2 does not divide any dimension of 'w', which is 3 x 9}}
-    // expected-note @+1 {{3 and 9 would divide it}}
+    // expected-note @+1 {{3 and 9 would divide a dimension of 'w'}}
     %0 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : (tensor<2x3xf32>, tensor<3x9xf32>) -> tensor<2x9xf32>
     return %0 : tensor<2x9xf32>
   }

@@ -1,7 +1,7 @@
 // A dimension that is given, and that the unit cannot do with: its softmax needs rows whole.
 // RUN: not xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition=pins=w:1 2>&1 | FileCheck %s
 // CHECK: error: tp = 2: the matrices of unit 'layer' cannot all be split without moving their elements
-// CHECK: note: layout allows only dimension 1 for 'w'
+// CHECK: note: layout allows a split of 'w' only along dimension 1
 // RUN: xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition=pins=w:0 | FileCheck %s --check-prefix=ROWS
 // ROWS: dist.layout = #dist.layout<[4, 4] dim 0 outer 1
 #unit = #graph.unit<"layer", 1>

@@ -80,7 +80,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 // -----
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-// expected-error @+1 {{gate of Shard: result 0 is a rank's own}}
+// expected-error @+1 {{gate of Shard: result 0 is a rank's own value}}
 func.func @micro_batch() -> tensor<i64> attributes {graph.entry = #graph.purpose<train>} {
   %0 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   return %0 : tensor<i64>
@@ -103,7 +103,7 @@ func.func @micro_batch(%x: tensor<4xf32>) -> tensor<4xf32> attributes {graph.ent
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 4, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x1xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [4, 1], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reduce sum %x dims [1] : tensor<4x1xf32> -> tensor<4xf32>
-  // expected-error @+1 {{which are not the ranks that hold terms of one sum}}
+  // expected-error @+1 {{but the terms of the sum are held by}}
   %1 = dist.all_reduce sum %0 over <tp, [2, 1], []> : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
@@ -113,7 +113,7 @@ func.func @micro_batch(%x: tensor<4x1xf32> {graph.param = "x", dist.layout = #di
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<8x2xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: gathers a value that is not split this way}}
+  // expected-error @+1 {{gate of Shard: gathers a value that is not split as the op declares}}
   %0 = dist.all_gather %x dim 0 outer 1 over <tp, [2, 1], []> : tensor<4x2xf32> -> tensor<8x2xf32>
   return %0 : tensor<8x2xf32>
 }
@@ -134,7 +134,7 @@ func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> attributes {graph.ent
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 3, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<12x1xf32> attributes {graph.entry = #graph.purpose<train>} {
   // The columns are split, not the rows.
-  // expected-error @+1 {{gate of Shard: exchanges a value that is not split this way}}
+  // expected-error @+1 {{gate of Shard: exchanges a value that is not split as the op declares}}
   %0 = dist.all_to_all %x from 0 outer 1 to 1 outer 1 over <tp, [3, 1], []> : tensor<4x3xf32> -> tensor<12x1xf32>
   return %0 : tensor<12x1xf32>
 }
@@ -167,7 +167,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 // Two parts on four ranks: their sum would be on all, and nobody knows that it is there twice.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 4, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 2], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: sums over 2 pieces that 4 ranks hold}}
+  // expected-error @+1 {{gate of Shard: sums over 2 pieces on 4 ranks, so that each piece is counted more than once}}
   %0 = graph.reduce sum %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -248,7 +248,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %dy: tensor<3x2xf32>) -> tensor<4x2x
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%q: tensor<1x4x1x8xf32> {graph.param = "q", dist.layout = #dist.layout<[1, 4, 2, 8] dim 2 outer 1 over <tp, [2, 1], []>>},
                        %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32> {graph.param = "v", dist.layout = #dist.layout<[1, 4, 2, 8] dim 2 outer 1 over <tp, [2, 1], []>>}) -> tensor<1x4x1x8xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: has operands with different heads}}
+  // expected-error @+1 {{gate of Shard: has operands whose heads are split differently}}
   %out, %lse = graph.attention causal %q, %k, %v scale 1.0 : (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) -> (tensor<1x4x1x8xf32>, tensor<1x1x4xf64>)
   return %out : tensor<1x4x1x8xf32>
 }
@@ -342,7 +342,7 @@ func.func @micro_batch(%w: tensor<3xf32> {graph.param = "w"}, %dy: tensor<1x3xf3
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%dy: tensor<1x3xf32>,
                        %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<2x3xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: declares the repetition of a piece that it does not repeat}}
+  // expected-error @+1 {{gate of Shard: declares a repetition that its result does not have}}
   %0 = graph.broadcast %dy {dist.cut = array<i64: 1, 1, 2>} : tensor<1x3xf32> -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }

@@ -16,7 +16,7 @@ func.func @micro_batch(%x: tensor<4x2xi64> {graph.param = "x", dist.layout = #di
 // And says that this is its piece.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch() attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: declares the repetition of a piece that it does not repeat}}
+  // expected-error @+1 {{gate of Shard: declares a repetition that its result does not have}}
   %0 = graph.iota dim 1 {dist.cut = array<i64: 1, 1, 2>} : tensor<4x2xi64>
   return
 }

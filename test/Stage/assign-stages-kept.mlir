@@ -4,7 +4,7 @@
 // RUN: xlc-opt %s --xlc-append-update --xlc-test-set-mesh=pp=2 --xlc-assign-stages=micro-batches=2 | FileCheck %s --check-prefix=ALL
 // RUN: not xlc-opt %s --xlc-append-update --xlc-test-set-mesh=pp=2 --xlc-assign-stages=micro-batches=2 --xlc-rematerialize-cheap-ops 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=LATE
-// LATE: error: stages are already assigned, by residuals that are no longer kept
+// LATE: error: stages are already assigned; this pass must run before, because it changes the residuals that are kept
 
 // KEPT: graph.mul {{.*}}graph.chunk = 0{{.*}}<"a", 0>
 // KEPT: graph.tanh {{.*}}graph.chunk = 0{{.*}}<"b", 0>
