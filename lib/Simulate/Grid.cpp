@@ -284,9 +284,9 @@ void Grid::access(const char *at, uint64_t bytes, uint64_t alignment, bool write
       return fail(what() + " of shared memory that was never written");
     if (!shadow.write.isBefore(now, false))
       return fail(what() + " that thread " + std::to_string(shadow.write.thread) + " of block " +
-                  std::to_string(shadow.write.block) + " writes; nothing orders them");
+                  std::to_string(shadow.write.block) + " writes; the two accesses are not ordered");
     if (writes && !shadow.read.isBefore(now, true))
-      return fail(what() + " that another thread reads; nothing orders them");
+      return fail(what() + " that another thread reads; the two accesses are not ordered");
     writes ? void(shadow.write = now) : shadow.noteRead(now);
   }
 }

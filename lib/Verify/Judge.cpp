@@ -113,8 +113,11 @@ void Judge::call(const Position &at, const char *bound, const std::function<void
     what += llvm::formatv(" ('{0}')", source);
   if (bound != workspace) {
     report.differing += 1;
-    auto nameOf = [&](const char *place) { return place ? "byte " + std::to_string(place - arenas[at.rank]) : "none"; };
-    note(at, what, llvm::formatv("its workspace is {0} of the arena, should be {1}", nameOf(bound), nameOf(workspace)));
+    auto nameOf = [&](const char *place) {
+      return place ? "at byte " + std::to_string(place - arenas[at.rank]) : "absent";
+    };
+    note(at, what,
+         llvm::formatv("its workspace in the arena is {0}, but must be {1}", nameOf(bound), nameOf(workspace)));
   }
   if (int64_t byte = around.findChanged(); byte >= 0) {
     report.differing += 1;
@@ -164,7 +167,7 @@ void Judge::compare(const Position &at, StringRef what, const Operand &actual, c
     if (!std::isfinite(wanted.error()))
       ++boundless;
     if (!isWithin(is, wanted) && off++ == 0)
-      first = i, shown = llvm::formatv("{0}, should be {1} within {2}", numberOf(is), numberOf(wanted.get()),
+      first = i, shown = llvm::formatv("{0}, should be within {2} of {1}", numberOf(is), numberOf(wanted.get()),
                                        numberOf(wanted.error()));
   });
   std::lock_guard lock(reporting); // pieces are compared by several threads
@@ -179,7 +182,7 @@ void Judge::compare(const Position &at, StringRef what, const Operand &actual, c
     return;
   }
   report.differing += off;
-  note(at, what, llvm::formatv("result {0} element {1} is {2}", result, expected.first + first, shown));
+  note(at, what, llvm::formatv("element {1} of result {0} is {2}", result, expected.first + first, shown));
 }
 
 void Judge::act(const Position &at, const std::function<void()> &run) { run(); }

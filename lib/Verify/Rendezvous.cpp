@@ -114,8 +114,8 @@ void Judge::compareRendezvous(const Position &at, const Rendezvous &m, ArrayRef<
     bool isSame = is == wanted.get() || (std::isnan(is) && std::isnan(wanted.get())) ||
                   (!isInteger && std::abs(is - wanted.get()) <= wanted.error());
     if (!isSame && off++ == 0)
-      shown =
-          llvm::formatv("element {0} is {1:e8}, should be {2:e8} within {3:e8}", i, is, wanted.get(), wanted.error());
+      shown = llvm::formatv("element {0} is {1:e8}, should be within {3:e8} of {2:e8}", i, is, wanted.get(),
+                            wanted.error());
   }
   report.elements += count;
   report.differing += off;

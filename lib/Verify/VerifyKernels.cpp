@@ -227,7 +227,7 @@ double verify::estimateSeconds(ModuleOp program, int64_t steps) {
 std::string NarrowCount::describe(StringRef whose) const {
   if (elements == 0)
     return "";
-  std::string text = formatCount(elements, "element") + " of sixteen bits of " + whose.str() + ": ";
+  std::string text = formatCount(elements, "sixteen-bit element") + " of " + whose.str() + ": ";
   if (differing == 0)
     return text + "all rounded as by the interpreter\n";
   text +=
@@ -245,7 +245,7 @@ std::string KernelReport::summary() const {
                      " kernels and library calls: " + formatCount(calls, "call") + " and " +
                      formatCount(messages, "message") + " in " + times + " of " + formatCount(ranks, "rank") + "\n" +
                      "compared " + formatCount(elements, "element") +
-                     " with double precision on the same bytes, call by call\n";
+                     ", call by call, with double-precision results for the same operands\n";
   if (turned)
     text += formatCount(turned, "element") + " differ because of a comparison that rounding can flip\n";
   text += narrow.products.describe("products") + narrow.attentionGradients.describe("attention's gradients") +

@@ -71,7 +71,7 @@ def round_as_the_interpreter(setting, model, compute):
     path.write_text("".join(f"{key}: {program.to_yaml(value)}\n" for key, value in spec.items()))
     said = program.run([setting.xlc, "verify", setting.models / case.folder / f"{case.model}.onnx", "--spec", path, "--steps", "1"])
     for whose, allowed in OTHER_BITS.items():
-        found = re.search(rf"([0-9 ]+) elements of sixteen bits of {whose}: "
+        found = re.search(rf"([0-9 ]+) sixteen-bit elements of {whose}: "
                           r"(?:all rounded as|([0-9]+) rounded differently [^,]*, [0-9.]+ %(?:, ([0-9]+) of them)?)", said)
         if not found:
             yield f"nothing is said of {whose}: {said[-800:]}"

@@ -9,7 +9,7 @@ exec.program @train stage 0 micro_batches 1 arena 256 lower_bound 256 {
   exec.buffer 2 residuals "y" size 64 offset 128 live 1 to 1
   // expected-note @+1 {{the other action}}
   exec.exchange all_gather "all_gather a" over <dp, [2, 1], []> <0 + 0 + 0> to <1 + 0 + 0> count 8 f32 on gather
-  // expected-error @+1 {{'layer[0] F' on compute reads bytes 64 to 128 of the arena ('a gathered'), which 'all_gather a' on gather writes ('a gathered'); nothing orders them}}
+  // expected-error @+1 {{'layer[0] F' on compute reads bytes 64 to 128 of the arena ('a gathered'), which 'all_gather a' on gather writes ('a gathered'); the two accesses are not ordered}}
   exec.run @copy "layer[0] F" micro 0 first true [#exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
 }
 func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
@@ -28,7 +28,7 @@ exec.program @train stage 0 micro_batches 1 arena 256 lower_bound 256 {
   exec.run @add "layer[0] B" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
   // expected-note @+1 {{the other action}}
   exec.run @add "layer[0] B" micro 1 first false [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
-  // expected-error @+1 {{'all_reduce g' on reduce reads bytes 64 to 128 of the arena ('g'), which 'layer[0] B' on compute writes ('g'); nothing orders them}}
+  // expected-error @+1 {{'all_reduce g' on reduce reads bytes 64 to 128 of the arena ('g'), which 'layer[0] B' on compute writes ('g'); the two accesses are not ordered}}
   exec.exchange all_reduce "all_reduce g" over <dp, [2, 1], []> <1 + 0 + 0> to <1 + 0 + 0> count 16 f32 on reduce after [0]
 }
 func.func private @add(%x: memref<16xf32>, %y: memref<16xf32>) {
@@ -48,7 +48,7 @@ exec.program @train stage 0 micro_batches 1 arena 256 lower_bound 256 {
   exec.run @copy "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
   // expected-note @+1 {{the other action}}
   exec.send "send 0 to 1" message 0 to 1 <1 + 0 + 0> bytes 32 on send after [0]
-  // expected-error @+1 {{'layer[0] F' on compute writes bytes 64 to 96 of the arena ('z'), which 'send 0 to 1' on send reads ('y'); nothing orders them}}
+  // expected-error @+1 {{'layer[0] F' on compute writes bytes 64 to 96 of the arena ('z'), which 'send 0 to 1' on send reads ('y'); the two accesses are not ordered}}
   exec.run @copy "layer[0] F" micro 1 first true [#exec.place<0 + 0 + 0>, #exec.place<2 + 0 + 0>]
 }
 func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
@@ -68,7 +68,7 @@ exec.program @train stage 0 micro_batches 2 arena 256 lower_bound 256 {
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy
   // expected-note @+1 {{the other action}}
   exec.run @copy "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] after [0]
-  // expected-error @+1 {{'load' on copy writes bytes 0 to 64 of the arena ('x'), which 'layer[0] F' on compute reads ('x'); nothing orders them}}
+  // expected-error @+1 {{'load' on copy writes bytes 0 to 64 of the arena ('x'), which 'layer[0] F' on compute reads ('x'); the two accesses are not ordered}}
   exec.load micro 1 ["x"] to [#exec.place<2 + 0 + 0>] on copy
 }
 func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {

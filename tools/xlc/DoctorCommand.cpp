@@ -58,7 +58,7 @@ int examine() {
   llvm::outs() << "targets of programs\n";
   for (auto [row, report] : llvm::zip_equal(getTargets(), reports))
     printRow(row.facts.name, row.facts.madeFor + ": " +
-                                 (report.obstacle.empty() ? "can run here" : "cannot run here, " + report.obstacle));
+                                 (report.obstacle.empty() ? "can run here" : "cannot run here: " + report.obstacle));
   return Done;
 }
 

@@ -45,7 +45,7 @@ std::string tellMoved(const Judgement &judgement) {
   if (judgement.moved == 0)
     return "";
   return "; " + formatCount((int64_t)judgement.moved, "running average") +
-         " not compared: initial values differ from PyTorch";
+         " not compared, because the initial values differ from PyTorch's";
 }
 
 /// Bytes that a process may still take; none where the system does not say it.
@@ -320,8 +320,9 @@ int xlc::checkReference(Session &session, const CheckOptions &options) {
       message.notes.push_back({.severity = Severity::Note, .where = model, .text = each});
     message.notes.push_back({.severity = Severity::Note,
                              .where = model,
-                             .text = "xlc_export.export writes files that train as in PyTorch (docs/Export.md); "
-                                     "reference: off skips the comparison"});
+                             .text =
+                                 "export the model with xlc_export.export, which writes files that train as in PyTorch "
+                                 "(docs/Export.md), or set reference to off to skip the comparison"});
     message.text += tellMoved(judgement) + tellUnmatched(*reference);
     diagnostics.report(message);
     return VerificationFailed;

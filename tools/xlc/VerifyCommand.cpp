@@ -58,7 +58,8 @@ int verifyKernels(Session &session, const VerifyCommandOptions &options) {
   if (failed(report))
     return VerificationFailed;
   llvm::outs() << report->summary()
-               << "not compared: initial values, rows and learning rates of training, the driver\n";
+               << "not compared: initial values, the rows and learning rates of a training run, and the code that "
+                  "executes the timeline\n";
   return report->isEqual() ? Done : VerificationFailed;
 }
 
@@ -126,7 +127,7 @@ int runVerify(VerifyCommandOptions &options) {
   }
   if (options.orders > 0 && module.getOps<exec::ProgramOp>().empty()) {
     messages() << "xlc: error: --orders " << options.orders << " requires the program that phase " << kPlanPhase
-               << " creates; --stop-after " << options.run.stopAfter << " ends before it\n";
+               << " creates; --stop-after " << options.run.stopAfter << " ends before that phase\n";
     return Rejected;
   }
   int64_t ranks = spec.ranks();
@@ -159,7 +160,7 @@ int runVerify(VerifyCommandOptions &options) {
                  << runtime::kMostRanks << "\n";
   if (runsKernels && report->isEqual())
     return verifyKernels(session, options);
-  llvm::outs() << "not compared: rounding, generated and library kernels, the driver\n";
+  llvm::outs() << "not compared: rounding, generated and library kernels, and the code that executes the timeline\n";
   return report->isEqual() ? Done : VerificationFailed;
 }
 

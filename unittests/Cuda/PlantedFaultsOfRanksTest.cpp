@@ -14,7 +14,7 @@ namespace plan = xlc::plan;
 
 namespace {
 
-const std::string unordered = "nothing orders them";
+const std::string unordered = "the two accesses are not ordered";
 
 using Steps = std::vector<std::unique_ptr<plan::StepT>>;
 
@@ -155,7 +155,7 @@ TEST_F(FaultsOfReplicas, ARankLeavesAllCollectivesOut) {
           if (step->action.AsExchange())
             leaveOut(*step);
       },
-      "rank 0 of a communicator waits for rank 1, which does not arrive, in ncclReduceScatter of 3136 elements");
+      "rank 0 of a communicator waits for rank 1, which does not arrive at ncclReduceScatter of 3136 elements");
 }
 
 // Two stages -------------------------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ TEST_F(FaultsOfStages, ARankReceivesLess) {
         stepOf(plan, 0, "send 0 to 1").action.AsSend()->bytes -= 4;
         stepOf(plan, 1, "receive 0 from 0").action.AsReceive()->bytes -= 4;
       },
-      "of a communicator is in ncclSend of ");
+      "of a communicator calls ncclSend of ");
 }
 
 TEST_F(FaultsOfStages, ARankSumsOverAnotherCommunicator) {

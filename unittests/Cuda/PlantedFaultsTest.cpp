@@ -48,7 +48,7 @@ TEST_F(Faults, AnActionThatDoesNotWaitForItsData) {
         for (const auto &step : plan.programs[0]->steps)
           step->after.clear();
       },
-      "nothing orders them");
+      "the two accesses are not ordered");
 }
 
 TEST_F(Faults, ALoadOnTheStreamOfComputationsIsNone) { // fewer streams are another order of the same
@@ -144,7 +144,7 @@ TEST(FaultsOfWeightGradients, TheyComeTooEarlyOrAreNotWaitedFor) {
                                                     "runtime: {weight_gradients: beside}\n"
                                                     "data: {train: " XLC_INPUTS "/examples/mlp}\n");
   auto isBeside = [](const plan::StepT &step) { return step.stream == plan::Stream::weights; };
-  const std::string unordered = "nothing orders them";
+  const std::string unordered = "the two accesses are not ordered";
   program.expectFound(
       [&](Plan &plan) { // of what backward has made for them
         for (const auto &step : plan.programs[0]->steps)

@@ -27,32 +27,32 @@ TEST_P(SimulatedDriver, TheHostOrdersTwoStreams) {
 }
 
 TEST_P(SimulatedDriver, NothingOrdersTwoStreams) {
-  expectComplaint(
-      GetParam(),
-      "reads 4 bytes that ('cuMemcpyHtoDAsync of 4 bytes' on another stream writes; nothing orders them|were "
-      "never written)",
-      [](Bench &b) {
-        b.write(b.first, {1, 2, 3, 4});
-        b.read(b.second, 4);
-      });
+  expectComplaint(GetParam(),
+                  "reads 4 bytes that ('cuMemcpyHtoDAsync of 4 bytes' on another stream writes; "
+                  "the two accesses are not ordered|were never written)",
+                  [](Bench &b) {
+                    b.write(b.first, {1, 2, 3, 4});
+                    b.read(b.second, 4);
+                  });
 }
 
 /// Whichever comes first.
 TEST_P(SimulatedDriver, NothingOrdersAWriteAfterARead) {
-  expectComplaint(GetParam(),
-                  "4 bytes that 'cuMemcpy...DAsync of 4 bytes' on another stream (reads|writes); nothing orders them",
-                  [](Bench &b) {
-                    b.write(b.first, std::vector<char>(8));
-                    b.letSecondWait();
-                    b.driver.copyOnDevice(b.arena.begin() + 16, b.arena.begin(), 4, b.second.get());
-                    b.write(b.first, {1, 2, 3, 4});
-                    b.driver.waitForStream(b.second.get());
-                    b.driver.waitForStream(b.first.get());
-                  });
+  expectComplaint(
+      GetParam(),
+      "4 bytes that 'cuMemcpy...DAsync of 4 bytes' on another stream (reads|writes); the two accesses are not ordered",
+      [](Bench &b) {
+        b.write(b.first, std::vector<char>(8));
+        b.letSecondWait();
+        b.driver.copyOnDevice(b.arena.begin() + 16, b.arena.begin(), 4, b.second.get());
+        b.write(b.first, {1, 2, 3, 4});
+        b.driver.waitForStream(b.second.get());
+        b.driver.waitForStream(b.first.get());
+      });
 }
 
 TEST_P(SimulatedDriver, AnEventOrdersWhatCameBeforeItAlone) {
-  expectComplaint(GetParam(), "nothing orders them|never written", [](Bench &b) {
+  expectComplaint(GetParam(), "the two accesses are not ordered|never written", [](Bench &b) {
     b.driver.record(b.event.get(), b.first.get());
     b.write(b.first, {1, 2, 3, 4});
     b.driver.letStreamWait(b.second.get(), b.event.get(), 0);
@@ -82,16 +82,17 @@ TEST_P(SimulatedDriver, WhatNothingOrdersInLargeMemory) {
                     b.read(b.first, 3 * page);
                     b.driver.waitForStream(b.second.get());
                   });
-  expectComplaint(GetParam(),
-                  "(writes|reads) (4|12288) bytes that .* on another stream (writes|reads); nothing orders them",
-                  [](Bench &b) {
-                    b.write(b.first, std::vector<char>(3 * page, 1));
-                    b.letSecondWait();
-                    b.driver.copyOnDevice(b.arena.begin() + 4 * page, b.arena.begin() + page, 4, b.second.get());
-                    b.write(b.first, std::vector<char>(3 * page, 1));
-                    b.driver.waitForStream(b.second.get());
-                    b.driver.waitForStream(b.first.get());
-                  });
+  expectComplaint(
+      GetParam(),
+      "(writes|reads) (4|12288) bytes that .* on another stream (writes|reads); the two accesses are not ordered",
+      [](Bench &b) {
+        b.write(b.first, std::vector<char>(3 * page, 1));
+        b.letSecondWait();
+        b.driver.copyOnDevice(b.arena.begin() + 4 * page, b.arena.begin() + page, 4, b.second.get());
+        b.write(b.first, std::vector<char>(3 * page, 1));
+        b.driver.waitForStream(b.second.get());
+        b.driver.waitForStream(b.first.get());
+      });
 }
 
 /// Part of a page is written, and all of it read.

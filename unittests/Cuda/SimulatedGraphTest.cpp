@@ -73,7 +73,7 @@ TEST_P(SimulatedGraph, NothingRunsUntilItIsLaunched) {
 }
 
 TEST_P(SimulatedGraph, StreamsOfAGraphAreOrderedByEventsAlone) {
-  expectComplaint<Recorder>(GetParam(), "nothing orders them|never written", [](Recorder &r) {
+  expectComplaint<Recorder>(GetParam(), "the two accesses are not ordered|never written", [](Recorder &r) {
     captureFork(r, /*isOrdered=*/false);
     r.launch();
     r.driver.waitForStream(r.first.get());
@@ -82,7 +82,7 @@ TEST_P(SimulatedGraph, StreamsOfAGraphAreOrderedByEventsAlone) {
 
 /// It is no more ordered with other streams than a kernel in its own.
 TEST_P(SimulatedGraph, ALaunchIsWorkOfItsStreamAlone) {
-  expectComplaint<Recorder>(GetParam(), "nothing orders them|never written", [](Recorder &r) {
+  expectComplaint<Recorder>(GetParam(), "the two accesses are not ordered|never written", [](Recorder &r) {
     captureFork(r);
     r.launch();
     r.read(r.second, 4, 16);

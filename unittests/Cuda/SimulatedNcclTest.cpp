@@ -108,14 +108,14 @@ TEST(SimulatedNcclLate, WhoIsAskedAsksOnce) {
 }
 
 TEST_P(SimulatedNccl, OtherCounts) {
-  expectComplaint("rank . of a communicator is in ncclAllReduce of [78] elements of type 7, "
-                  "but rank . is in ncclAllReduce of [78] elements of type 7",
+  expectComplaint("rank . of a communicator calls ncclAllReduce of [78] elements of type 7, "
+                  "but rank . calls ncclAllReduce of [78] elements of type 7",
                   [](Rank &rank) { rank.sum(rank.number == 0 ? 8 : 7); });
 }
 
 TEST_P(SimulatedNccl, OtherTypes) {
   expectComplaint(
-      "is in ncclAllReduce of 8 elements of type [67], but rank . is in ncclAllReduce of 8 elements of type",
+      "calls ncclAllReduce of 8 elements of type [67], but rank . calls ncclAllReduce of 8 elements of type",
       [](Rank &rank) { rank.sum(8, rank.number == 0 ? DataType::F32 : DataType::F16); });
 }
 
@@ -125,7 +125,7 @@ TEST_P(SimulatedNccl, OtherReductions) {
 }
 
 TEST_P(SimulatedNccl, AnotherOrder) {
-  expectComplaint("is in nccl(AllReduce|AllGather) .*, but rank . is in nccl(AllReduce|AllGather)", [](Rank &rank) {
+  expectComplaint("calls nccl(AllReduce|AllGather) .*, but rank . calls nccl(AllReduce|AllGather)", [](Rank &rank) {
     if (rank.number == 0)
       rank.sum(), rank.gather();
     else
@@ -135,7 +135,7 @@ TEST_P(SimulatedNccl, AnotherOrder) {
 
 TEST_P(SimulatedNccl, ACallThatARankLeavesOut) {
   expectComplaint(
-      "rank . of a communicator waits for rank 1, which does not arrive, in ncclAllReduce of 8 elements",
+      "rank . of a communicator waits for rank 1, which does not arrive at ncclAllReduce of 8 elements",
       [](Rank &rank) {
         if (rank.number != 1)
           rank.sum();
@@ -146,14 +146,14 @@ TEST_P(SimulatedNccl, ACallThatARankLeavesOut) {
 }
 
 TEST_P(SimulatedNccl, AMessageOfAnotherSize) {
-  expectComplaint("is in ncclSend of 7 elements of type 7, but rank 0 is in ncclSend of 8 elements",
+  expectComplaint("calls ncclSend of 7 elements of type 7, but rank 0 calls ncclSend of 8 elements",
                   [](Rank &rank) { rank.number == 0 ? rank.send(1, 8) : rank.receive(0, 7); });
 }
 
 TEST_P(SimulatedNccl, AMessageOfAnotherPeer) {
   expectComplaint(
-      "rank 1 of a communicator waits for rank 2, which does not arrive, in ncclSend of 8 elements|"
-      "rank 0 of a communicator waits for rank 1, which does not arrive, in ncclSend of 8 elements",
+      "rank 1 of a communicator waits for rank 2, which does not arrive at ncclSend of 8 elements|"
+      "rank 0 of a communicator waits for rank 1, which does not arrive at ncclSend of 8 elements",
       [](Rank &rank) {
         if (rank.number < 2)
           rank.number == 0 ? rank.send(1) : rank.receive(2);
@@ -164,7 +164,7 @@ TEST_P(SimulatedNccl, AMessageOfAnotherPeer) {
 }
 
 TEST_P(SimulatedNccl, MessagesInAnotherOrder) {
-  expectComplaint("rank 1 of a communicator is in ncclSend of 4 elements of type 7, but rank 0 is in ncclSend of 8",
+  expectComplaint("rank 1 of a communicator calls ncclSend of 4 elements of type 7, but rank 0 calls ncclSend of 8",
                   [](Rank &rank) {
                     if (rank.number == 0)
                       rank.send(1, 8), rank.send(1, 4);
@@ -185,7 +185,7 @@ TEST_P(SimulatedNccl, AGroupThatGivesMoreThanIsTaken) {
 }
 
 TEST_P(SimulatedNccl, AnotherCommunicator) {
-  expectComplaint("waits for rank ., which does not arrive, in ncclAllReduce of 8 elements", [](Rank &rank) {
+  expectComplaint("waits for rank ., which does not arrive at ncclAllReduce of 8 elements", [](Rank &rank) {
     nccl::Config config;
     nccl::Handle part = nullptr;
     rank.nccl.split(rank.all, 0, rank.number, &part, &config);
@@ -244,18 +244,19 @@ TEST_P(SimulatedNccl, ACommunicatorOfOneRank) {
 }
 
 TEST_P(SimulatedNccl, NothingOrdersASumAfterWhatItReads) {
-  expectComplaint("reads 32 bytes that 'cuMemcpyHtoDAsync of 32 bytes' on another stream writes; nothing orders them|"
-                  "writes 32 bytes that 'ncclAllReduce of 8 elements of type 7' on another stream reads; nothing",
-                  [](Rank &rank) {
-                    rank.write(rank.beside, std::vector<float>(8, 1));
-                    rank.sum();
-                    rank.driver.waitForStream(rank.beside.get());
-                  });
+  expectComplaint(
+      "reads 32 bytes that 'cuMemcpyHtoDAsync of 32 bytes' on another stream writes; the two accesses are not ordered|"
+      "writes 32 bytes that 'ncclAllReduce of 8 elements of type 7' on another stream reads; the two accesses",
+      [](Rank &rank) {
+        rank.write(rank.beside, std::vector<float>(8, 1));
+        rank.sum();
+        rank.driver.waitForStream(rank.beside.get());
+      });
 }
 
 TEST_P(SimulatedNccl, NothingOrdersWhatReadsAfterTheSum) {
   expectComplaint("'cuMemcpyDtoHAsync of 32 bytes' reads 32 bytes that ('ncclAllReduce of 8 elements of type 7' on "
-                  "another stream writes; nothing orders them|were never written)",
+                  "another stream writes; the two accesses are not ordered|were never written)",
                   [](Rank &rank) {
                     rank.sum();
                     rank.read(rank.beside, 8);
@@ -264,7 +265,7 @@ TEST_P(SimulatedNccl, NothingOrdersWhatReadsAfterTheSum) {
 
 TEST_P(SimulatedNccl, ABufferThatIsWrittenWhileItIsSent) {
   expectComplaint("32 bytes that '(ncclSend of 8 elements of type 7|cuMemcpyHtoDAsync of 32 bytes)' on another stream "
-                  "(reads|writes); nothing orders them",
+                  "(reads|writes); the two accesses are not ordered",
                   [](Rank &rank) {
                     if (rank.number == 1)
                       return (void)rank.receive(0);
@@ -339,7 +340,8 @@ TEST_P(SimulatedNccl, MemoryThatIsRegistered) {
 
 TEST_P(SimulatedNccl, MemoryThatOneRankHasRegistered) {
   expectComplaint(
-      "(type 7, registered, and rank 1 in .* of type 7|rank 1 .* of type 7, and rank 0 in .* of type 7, registered)",
+      "(type 7, registered, but rank 1 calls .* of type 7|"
+      "rank 1 .* of type 7, but rank 0 calls .* of type 7, registered)",
       [](Rank &rank) {
         if (rank.number == 0)
           rank.registerArena();
@@ -348,7 +350,7 @@ TEST_P(SimulatedNccl, MemoryThatOneRankHasRegistered) {
 }
 
 TEST_P(SimulatedNccl, MemoryOfWhichSomeIsRegistered) {
-  expectComplaint("memory that is not registered, in a communicator with registered memory, in ncclAllReduce",
+  expectComplaint("ncclAllReduce .* uses memory that is not registered, but its communicator has registered memory",
                   [](Rank &rank) {
                     void *registration = nullptr;
                     rank.nccl.registerMemory(rank.all, rank.given(), Rank::count * sizeof(float), &registration);

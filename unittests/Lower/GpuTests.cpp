@@ -292,7 +292,7 @@ TEST(SimulatedGrid, FindsAMissingBarrier) {
     SimulatedKernel gpu(text, without(barrier, which));
     gpu.run(ins, 1);
     bool isEarly = gpu.problem.find("of shared memory that was never written") != std::string::npos;
-    bool isUnordered = gpu.problem.find("nothing orders them") != std::string::npos;
+    bool isUnordered = gpu.problem.find("the two accesses are not ordered") != std::string::npos;
     EXPECT_TRUE(isEarly || isUnordered) << which << ": " << gpu.problem;
   }
 }
@@ -314,7 +314,8 @@ TEST(SimulatedGrid, FindsAMissingBarrierBeforeAResult) {
   expectSameBits(whole.run(ins, 1, {}, false, 0), expected);
   EXPECT_EQ(whole.problem, "");
   broken.run(ins, 1, {}, false, 0);
-  EXPECT_NE(broken.problem.find("that another thread reads; nothing orders them"), std::string::npos) << broken.problem;
+  EXPECT_NE(broken.problem.find("that another thread reads; the two accesses are not ordered"), std::string::npos)
+      << broken.problem;
 }
 
 TEST(SimulatedGrid, FindsThreadsThatDoNotCome) {

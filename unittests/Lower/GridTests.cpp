@@ -83,7 +83,7 @@ TEST(Grid, ABarrierOrdersABlock) {
   for (int i = 0; i < 64; ++i)
     ASSERT_EQ(memory[64 + i], 63 - i);
   // Another block's barrier does not.
-  EXPECT_NE(runGrid(ordered, 2, 64).find("nothing orders them"), std::string::npos);
+  EXPECT_NE(runGrid(ordered, 2, 64).find("the two accesses are not ordered"), std::string::npos);
 }
 
 /// Of a write only a synchronisation makes sure that others see it; a value that went into an exchange has been read.
@@ -103,7 +103,7 @@ TEST(Grid, AMeetingOfAWarpOrdersTheWarp) {
     write(&memory[thread()], 1);
   };
   EXPECT_EQ(runGrid(synchronised, 1, 32), "");
-  EXPECT_NE(runGrid(exchanged, 1, 32).find("writes; nothing orders them"), std::string::npos);
+  EXPECT_NE(runGrid(exchanged, 1, 32).find("writes; the two accesses are not ordered"), std::string::npos);
   EXPECT_EQ(runGrid(readBefore, 1, 32), "");
 }
 

@@ -54,10 +54,10 @@ TEST(Plan, StreamsThatShareBytesHaveAnOrder) {
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { onStreams(p, {3}, {4}); }), "");
   expect("stage 0: 'load 1' on copy writes bytes 1024 to 1584 of the arena ('x'), which 'gradient 0' on "
-         "compute reads ('x'); nothing orders them",
+         "compute reads ('x'); the two accesses are not ordered",
          [&](Plan &p) { onStreams(p, {}, {4}); });
   expect("stage 0: 'gradient 1' on compute reads bytes 1024 to 1584 of the arena ('x'), which 'load 1' on "
-         "copy writes ('x'); nothing orders them",
+         "copy writes ('x'); the two accesses are not ordered",
          [&](Plan &p) { onStreams(p, {3}, {}); });
 }
 

@@ -72,7 +72,7 @@ TEST(PlantedFault, OperandsChangePlaces) {
         auto sub = findFirst<graph::SubOp>(module);
         sub->setOperands({sub.getB(), sub.getA()});
       },
-      "step 1, rank 0, action 'layer F', call 'k': result 0 element 0 is");
+      "step 1, rank 0, action 'layer F', call 'k': element 0 of result 0 is");
 }
 
 TEST(PlantedFault, OpIsLeftOut) {
@@ -141,12 +141,12 @@ std::function<void(ModuleOp)> bindWorkspace(int64_t buffer, int64_t offset) {
 
 TEST(PlantedFault, WorkspaceBeginsTooLow) {
   expectFound(productBesideAnother, bindWorkspace(3, 65536 * 4 - 64),
-              "call 'k': its workspace is byte 265152 of the arena, should be byte 265216");
+              "call 'k': its workspace in the arena is at byte 265152, but must be at byte 265216");
 }
 
 TEST(PlantedFault, WorkspaceIsALiveBuffer) {
   expectFound(productBesideAnother, bindWorkspace(3, 0),
-              "its workspace is byte 3072 of the arena, should be byte 265216");
+              "its workspace in the arena is at byte 3072, but must be at byte 265216");
 }
 
 /// What a workspace that is bound wrongly spoils is found as well where it lies beside the right one.
@@ -183,7 +183,7 @@ TEST(PlantedFault, GatherBecomesIdentity) {
         auto gather = findFirst<graph::GatherOp>(module);
         gather.getResult().replaceAllUsesWith(gather->getOperand(0));
       },
-      "result 0 element 0");
+      "element 0 of result 0");
 }
 
 TEST(PlantedFault, GatherInPlaceReadsWhatItHasWritten) {

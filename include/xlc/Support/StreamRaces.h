@@ -45,7 +45,7 @@ inline std::string describe(const StreamRace &race, const RacingAction &action, 
   text << "'" << action.label << "' on " << action.stream << (race.writes ? " writes" : " reads") << " bytes "
        << race.common.begin << " to " << race.common.end << " of the arena ('" << action.buffer << "'), which '"
        << other.label << "' on " << other.stream << (race.otherWrites ? " writes" : " reads") << " ('" << other.buffer
-       << "'); nothing orders them";
+       << "'); the two accesses are not ordered";
   return text.str();
 }
 

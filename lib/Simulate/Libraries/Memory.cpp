@@ -25,7 +25,8 @@ void Memory::beginItem(size_t queue, std::string name) {
 }
 
 std::string Memory::describeRace(size_t queue, uint32_t tick, const char *did) const {
-  return std::string(" that '") + names[queue][tick - 1] + "' on another stream " + did + "; nothing orders them";
+  return std::string(" that '") + names[queue][tick - 1] + "' on another stream " + did +
+         "; the two accesses are not ordered";
 }
 
 std::string Memory::access(const Accessor &by, const char *at, uint64_t bytes, bool writes) {

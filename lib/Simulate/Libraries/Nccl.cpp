@@ -88,7 +88,7 @@ void noteRegistration(const Communicator &communicator, Operation &operation) {
   operation.isRegistered =
       isRegistered(operation.from, operation.given(ranks)) && isRegistered(operation.to, operation.written(ranks));
   if (!operation.isRegistered)
-    endWith("memory that is not registered, in a communicator with registered memory, in " + operation.describe());
+    endWith(operation.describe() + " uses memory that is not registered, but its communicator has registered memory");
 }
 
 nccl::Status put(const char *function, Handle handle, void *stream, Operation operation) {

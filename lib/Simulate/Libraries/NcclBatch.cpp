@@ -71,8 +71,8 @@ void Batch::take() {
       if (!isOwn) {
         std::string came = at < end ? at : "nothing";
         if (came != each.describe())
-          endWith("rank " + std::to_string(channels().rank()) + " of a communicator is in " + each.describe() +
-                  ", but rank " + std::to_string(peer) + " is in " + came);
+          endWith("rank " + std::to_string(channels().rank()) + " of a communicator calls " + each.describe() +
+                  ", but rank " + std::to_string(peer) + " calls " + came);
         bytes = at + came.size() + 1, at = bytes + each.bytes();
       }
       char *to = each.kind == Kind::AllGather ? each.to + each.bytes() * (uint64_t)peer : each.to;
@@ -120,7 +120,7 @@ void Phase::ask(TimePoint when) {
   asked = asked.value_or(when);
   if (when - *asked > std::chrono::duration<double>(patience()))
     endWith("rank " + std::to_string(batch->channels().rank()) + " of a communicator waits for rank " +
-            std::to_string(missing) + ", which does not arrive, in " + batch->describe());
+            std::to_string(missing) + ", which does not arrive at " + batch->describe());
   for (int peer = missing; peer < batch->channels().size(); ++peer)
     if (isMissing(peer))
       batch->channels().ask(peer, when);

@@ -33,8 +33,8 @@ static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
     bool isOurs = library == plan::Library::NONE || library == plan::Library::Contract;
     if (!isOurs && runtime::deviceKernelsOf(*kernel).empty())
       return blame(Fault::User, module.emitError())
-             << "programs for GPUs do not support " << plan::EnumNameLibrary(library) << " yet, which '" << kernel->name
-             << "' requires";
+             << "programs for GPUs do not support " << plan::EnumNameLibrary(library) << " yet, but '" << kernel->name
+             << "' requires it";
   }
   uint64_t mostSummed = 0;
   for (const auto &program : plan.programs)
@@ -44,9 +44,9 @@ static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
     });
   if (mostSummed > (uint64_t)runtime::CombineParameters::mostSources)
     return blame(Fault::User, module.emitError())
-           << "programs for GPUs add up terms of at most " << runtime::CombineParameters::mostSources
-           << " ranks in rank order, but here " << mostSummed << " ranks have terms; with zero: {reduce: step} and "
-           << "precision: {reduce: fp32}, without runtime: {deterministic: true}, NCCL adds them up";
+           << "programs for GPUs sum over at most " << runtime::CombineParameters::mostSources
+           << " ranks in rank order, but this sum is over " << mostSummed << " ranks; set zero.reduce to step and "
+           << "precision.reduce to fp32, and remove runtime.deterministic, so that NCCL computes the sum";
   return success();
 }
 
