@@ -11,16 +11,16 @@ namespace {
 /// `other` differs from the chosen answers in one, which is called `name`.
 std::string compare(const ZeroTrial *chosen, const ZeroTrial *other, StringRef name, int64_t memory) {
   if (!chosen || !chosen->total || !other)
-    return ("auto: " + name + " cannot be planned").str();
+    return ("auto: '" + name + "' cannot be planned").str();
   std::string limit = formatBytes(memory);
   if (*chosen->total > memory)
     return "auto: no choice fits in " + limit + "; this choice needs the least";
   if (other->traffic == chosen->traffic)
-    return ("auto: " + name + " would move as many bytes").str();
+    return ("auto: '" + name + "' would move as many bytes").str();
   if (other->traffic > chosen->traffic)
-    return ("auto: fits in " + limit + "; " + name + " would move ").str() +
+    return ("auto: fits in " + limit + "; '" + name + "' would move ").str() +
            formatBytes(other->traffic - chosen->traffic) + " more";
-  return ("auto: " + name + " needs ").str() + formatBytes(other->total.value_or(0)) + " of " + limit +
+  return ("auto: '" + name + "' needs ").str() + formatBytes(other->total.value_or(0)) + " of " + limit +
          ", and would move " + formatBytes(chosen->traffic - other->traffic) + " less";
 }
 

@@ -76,7 +76,7 @@ std::string describeTypes(const std::map<std::string, int64_t> &types) {
 void printPrecision(const PlanReport &report, Table &table) {
   if (!report.wide)
     return;
-  table.title("precision: " + report.spec.precision.getName() + " instead of fp32, of the fullest rank");
+  table.title("precision: " + report.spec.precision.getName() + " instead of fp32, on the fullest rank");
   auto row = [&](StringRef name, Quantity mixed, Quantity wide) {
     table.bytes(name, mixed,
                 wide ? llvm::formatv("of {0}, {1:f2} x", formatBytes(wide), double(mixed) / double(wide)).str() : "");
@@ -157,7 +157,7 @@ void printTime(const GroupReport &group, const PlanReport &report, Table &table)
   if (!report.spec.device)
     return;
   const StageTime &time = group.time;
-  table.title("predicted time per step on " + report.spec.device->name + ", of " + nameRanks(group.ranks));
+  table.title("predicted time per step on " + report.spec.device->name + ", for " + nameRanks(group.ranks));
   table.row("compute", formatSeconds(time.compute));
   for (auto [work, seconds] : llvm::enumerate(time.kernels))
     if (seconds > 0)
@@ -253,17 +253,17 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
     printTime(*group, report, table);
   }
   if (shown.size() < report.groups.size())
-    out << "\nthe first, the fullest and the last stage are shown in full, all stages with --verbose\n";
+    out << "\nonly the first, the fullest and the last stage are shown in full; --verbose shows all\n";
   if (report.pp > 1)
     printBubbles(report, table);
   printCheckpoint(report, table);
 }
 
 void xlc::printChanges(const PlanReport &report, raw_ostream &out) {
-  out << "\ndoes not fit: " << formatBytes(report.largestTotal()) << " of " << formatBytes(*report.spec.deviceMemory)
-      << "\n";
+  out << "\ndoes not fit: the fullest rank needs " << formatBytes(report.largestTotal()) << ", but the device has "
+      << formatBytes(*report.spec.deviceMemory) << "\n";
   if (report.changes.empty()) {
-    out << "no single change of the spec reduces it\n";
+    out << "no single change of the spec reduces the memory of the fullest rank\n";
     return;
   }
   out << (report.changes.front().fits ? "each of these changes alone makes it fit:\n"

@@ -49,7 +49,7 @@ json::Array makeFacts(const PlanReport &report) {
     flops = std::max(flops, group.cost.total().flops);
   add("computed per rank and step", formatFlops(flops));
   if (report.spec.device)
-    add("a step, predicted", formatSeconds(fullest->time.step), "on " + report.spec.device->name);
+    add("predicted time per step", formatSeconds(fullest->time.step), "on " + report.spec.device->name);
   return facts;
 }
 
