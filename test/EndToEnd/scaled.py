@@ -92,7 +92,7 @@ def name_rows_that_are_no_numbers(setting):
         values[(batch + 1) * shape[1] + 2] = math.nan
         files.write_npy(trained.folder / "x.npy", descr, shape, values)
         said = trained.train(20, "--data", f"x={trained.folder / 'x.npy'}", expect=7)
-        if f"step 2: the loss is not finite: nan; {trained.folder / 'x.npy'}: row {batch + 1}, column 2 is not a number" not in said:
+        if f"step 2: the loss is not finite: nan; {trained.folder / 'x.npy'}: the element in row {batch + 1}, column 2 is NaN" not in said:
             yield f"{precision}: the program says: {said[-300:]}"
 
 

@@ -57,7 +57,7 @@ def list_megatron_cases(tokens, two):
     yield "auto", pair(accept("Megatron's", index(lengths, places)), two)
     yield bad("another magic", index(lengths, places, magic=b"MMIDIDX\0\1"), "not a Megatron index")
     yield bad("version 2", index(lengths, places, version=2), "has version 2")
-    yield bad("floats", index(lengths, places, kind=6), "tokens have type 6")
+    yield bad("floats", index(lengths, places, kind=6), "tokens have type code 6")
     for sequences in (0, 1, 3, 2**40, 2**61, 2**64 - 1):
         yield bad(f"{sequences} sequences", index(lengths, places, sequences=sequences), f"{sequences} sequences and 2 documents")
     yield bad("no documents", index(lengths, places, documents=0), "2 sequences and 0 documents")

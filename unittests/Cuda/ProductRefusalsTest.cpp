@@ -30,8 +30,8 @@ std::string refusalOf(const ContractShape &shape, uint64_t budget = 1 << 20) {
 TEST(ProductRefusals, AMatrixWithoutAStrideOfOne) {
   ContractShape shape = dense(4, 5, 6);
   shape.aK = 2, shape.aM = 12;
-  EXPECT_EQ(refusalOf(shape), "error: call 'layer[3]', a product of 4 x 5 x 6 in f32: cuBLASLt requires that a matrix "
-                              "has a stride of 1, but 'a' has none");
+  EXPECT_EQ(refusalOf(shape), "error: call 'layer[3]', a product of 4 x 5 x 6 in f32: cuBLASLt requires a dimension "
+                              "with stride 1, but 'a' has none");
   shape = dense(4, 5, 6);
   shape.bK = 3;
   EXPECT_NE(refusalOf(shape).find("'b' has none"), std::string::npos) << "its rows lie over each other";
@@ -56,7 +56,7 @@ TEST(ProductRefusals, WhatTheLibraryHasNoAlgorithmFor) {
   shape.operands = FloatType::BF16;
   EXPECT_EQ(refusalOf(shape, 4096),
             "error: call 'layer[3]', a product of 3221225472 x 1 x 1 in bf16 to f32: cuBLASLt 12.9.1 "
-            "has no algorithm for it within 4096 bytes of workspace");
+            "has no algorithm for this product within 4096 bytes of workspace");
 }
 
 TEST(ProductRefusals, ABatchOfMoreThanTheLibraryCounts) {

@@ -61,10 +61,10 @@ TEST_P(StepGraphs, AStepThatWritesElsewhereOrLessIsNone) {
     s.capture();
     s.graph.launch(s.first.get());
     s.graph.waitUntilOver();
-    expect(isRefused("a step writes to other addresses than its graph", [&] { s.write({{4, {1}}}); }));
+    expect(isRefused("a step writes to other addresses than its CUDA graph", [&] { s.write({{4, {1}}}); }));
     s.write({{0, {1, 1, 1, 1}}, {8, {1}}});
-    expect(isRefused("a step writes fewer bytes than its graph", [&] { s.graph.launch(s.first.get()); }));
-    expect(isRefused("a step writes to other addresses than its graph",
+    expect(isRefused("a step writes fewer bytes than its CUDA graph", [&] { s.graph.launch(s.first.get()); }));
+    expect(isRefused("a step writes to other addresses than its CUDA graph",
                      [&] { s.write({{9, std::vector<char>(12, 1)}}); }));
     s.graph.beginCapture(s.first.get());
     expect(isRefused("a step writes more bytes than the steps before it",

@@ -78,7 +78,7 @@ TEST(Manifest, PiecesTileTheirTensor) {
             "'w' lacks elements 0 to 12 of piece 0");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces[2].range.begin = 4; }), "'w' has elements 4 to 5 of piece 1 twice");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces[1].file = 2; }),
-            "'w' has a piece in file 2, but the manifest lists 2 files");
+            "'w' has a piece with file index 2, but the manifest lists 2 files");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces[2].range.end = UINT64_MAX; }),
             "'w' has piece 1 with elements 5 to 18446744073709551615, but is cut into 2 pieces of 12 elements");
   EXPECT_EQ(complaintWith([](auto &pieces) { pieces.clear(); }), "'w' lacks elements 0 to 12 of piece 0");
@@ -157,7 +157,7 @@ TEST(Manifest, MembersHaveTheirTypes) {
   EXPECT_EQ(complaintWith("[0,0,0,12]", "[0,0,0]"), "a piece must be four integers >= 0: file, index, begin, end");
   EXPECT_EQ(complaintWith("\"cut\":[1,1,2]", "\"cut\":[1,1]"),
             "'tensors[0].cut' must be three integers >= 0: dim, outer, parts");
-  EXPECT_NE(complaintWith("\"states\":", "\"states\"").find("it is not JSON: "), std::string::npos);
+  EXPECT_NE(complaintWith("\"states\":", "\"states\"").find("it is not valid JSON: "), std::string::npos);
   EXPECT_EQ(complaintWith("\"schedule\":\"constant\"", "\"schedule\":[[[[[[[[[[[[0]]]]]]]]]]]]"),
             "it has unexpected nested lists");
   std::string many = "[";
@@ -198,7 +198,7 @@ TEST(Replicas, TheFilesOfAllRanksAreReadOnce) {
     return std::string();
   };
   writeShared(dir, 0, std::string(15, '7'));
-  EXPECT_NE(complaint().find("compared-00000: error: has 15 bytes instead of 16"), std::string::npos);
+  EXPECT_NE(complaint().find("compared-00000: error: has 15 bytes, but must have 16"), std::string::npos);
   writeShared(dir, 0, std::string(16, '7'));
   EXPECT_NE(complaint().find("compared-00001: error: cannot be read"), std::string::npos);
 }
@@ -226,10 +226,10 @@ TEST(Replicas, ARankThatHoldsOtherElementsIsNamed) {
   const std::string good(16, '5'), bad(16, '6');
   Plan plan = tiny::makePlan(0);
   EXPECT_EQ(findDifferentRank(plan, {good, good}), "");
-  EXPECT_EQ(findDifferentRank(plan, {good, bad}), "ranks 0, 1 hold different elements of 'w', which must be identical");
+  EXPECT_EQ(findDifferentRank(plan, {good, bad}), "ranks 0, 1 hold different elements of 'w', but must hold the same");
   *plan.mesh = plan::Mesh(1, 4, 1, 1);
   EXPECT_EQ(findDifferentRank(plan, {good, good, bad, good}),
-            "rank 2 holds different elements of 'w' than ranks 0, 1, 3, which must be identical");
+            "rank 2 holds different elements of 'w' than ranks 0, 1, 3, but all must hold the same");
   Plan sharded = tiny::makePlan(3);
   EXPECT_EQ(findDifferentRank(sharded, {"", ""}), ""); // each element is held once
 }

@@ -152,7 +152,7 @@ TEST(Data, AnIdThatItsTypeCannotHoldIsSeenInItsLoad) {
   folder.write("ids.npy", makeIds(ids));
   EXPECT_EQ(complaintOfLoad(data, 0, 0, 0), folder.file("") +
                                                 "/ids.npy: row 0, column 0: 4294967296 does not fit input "
-                                                "'ids', which has 32 bits");
+                                                "'ids', whose elements have 32 bits");
 }
 
 /// Why the data of `folder` are refused; nothing where they are taken.

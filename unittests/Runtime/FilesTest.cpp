@@ -76,9 +76,9 @@ TEST(Npy, HostileFilesAreRefused) {
                     "the header cannot be parsed (records and objects as elements are not supported)");
   expect<NpyFile>(
       folder, makeNpy("<c8", "(1,)", "abcdefgh"),
-      "elements are '<c8', but must be one of '<f4', '<f8', '<f2', '|i1', '<i2', '<i4', '<i8', '|u1', '<u2', '<u4', "
-      "'|b1'");
-  expect<NpyFile>(folder, makeNpy(">f4", "(1,)", "abcd"), "elements are '>f4'");
+      "elements have type '<c8', but the supported types are '<f4', '<f8', '<f2', '|i1', '<i2', '<i4', '<i8', '|u1', "
+      "'<u2', '<u4', '|b1'");
+  expect<NpyFile>(folder, makeNpy(">f4", "(1,)", "abcd"), "elements have type '>f4'");
   std::string fortran = makeNpy("<f4", "(1,)", "abcd");
   fortran.replace(fortran.find("False"), 5, "True ");
   expect<NpyFile>(folder, fortran,

@@ -86,13 +86,13 @@ TEST_F(Imports, HolesAndOverlapsAreSaid) {
   EXPECT_NE(refusal("").find("'w' has shape [4, 2], but all files together have 6 of its elements; 2 are missing"),
             std::string::npos);
   write("b.safetensors", {{"w", {1, 2}, {1, 0}, {7, 8}}});
-  EXPECT_NE(refusal("").find("b.safetensors: error: 'w' has elements from [1, 0] on that are also in "),
+  EXPECT_NE(refusal("").find("b.safetensors: error: 'w' has a part at offsets [1, 0] that overlaps another part, in "),
             std::string::npos);
   write("b.safetensors", {{"w", {2}, {2}, {7, 8}}});
   EXPECT_NE(refusal("").find("'w' has type F32 and 1 dimensions, but type F32 and 2 dimensions in another file"),
             std::string::npos);
   write("b.safetensors", {{"w", {1, 2}, {UINT64_MAX, 0}, {7, 8}}});
-  EXPECT_NE(refusal("").find("'w' begins at 18446744073709551615 along dimension 0, which is too large"),
+  EXPECT_NE(refusal("").find("'w' has offset 18446744073709551615 in dimension 0; this offset is too large"),
             std::string::npos);
   write("b.safetensors", {{"w", {1, 2}, {2}, {7, 8}}});
   EXPECT_NE(refusal("").find("'DCP_SHARDING_INFO' must have 2 offsets for 'w'"), std::string::npos);
@@ -135,7 +135,7 @@ TEST_F(Imports, AnIndexNamesFilesOfItsFolder) {
       std::string::npos);
   EXPECT_NE(index({{"a", "three.safetensors"}}).find("three.safetensors: error: "), std::string::npos);
   folder.write("model.safetensors.index.json", "[");
-  EXPECT_NE(refusal("").find("has no \"weight_map\" of tensors and files"), std::string::npos);
+  EXPECT_NE(refusal("").find("has no \"weight_map\" from tensors to files"), std::string::npos);
   fs::create_directory(folder.file("empty"));
   EXPECT_NE(refusal("empty").find("has neither model.safetensors.index.json nor a .safetensors file"),
             std::string::npos);

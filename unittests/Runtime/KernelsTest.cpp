@@ -183,8 +183,8 @@ TEST(Kernels, APlanWithTooLittleWorkspaceIsRefused) {
   } catch (const Rejected &problem) {
     EXPECT_NE(
         std::string(problem.what())
-            .find("bytes of workspace with this machine's libraries, but the plan has 64: compile the program with "
-                  "these libraries"),
+            .find("bytes of workspace with this machine's libraries, but the plan reserves 64: compile the program "
+                  "with these libraries"),
         std::string::npos);
   }
 }
@@ -199,9 +199,8 @@ TEST(Kernels, ProductsWithWhatOnlyGpusDoAreRefused) {
     one.run(1, 1 << 20);
     FAIL();
   } catch (const Rejected &problem) {
-    EXPECT_NE(
-        std::string(problem.what()).find("the only epilogue of a product that a program for CPUs supports is a bias"),
-        std::string::npos);
+    EXPECT_NE(std::string(problem.what()).find("for CPUs, the only supported epilogue of a product is a bias"),
+              std::string::npos);
   }
 }
 

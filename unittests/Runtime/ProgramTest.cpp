@@ -351,9 +351,9 @@ TEST_F(Program, NumbersThatDoNotFitAreRefused) {
   plan.inputs[1]->element = plan::Element::I32, plan.inputs[1]->has_limit = false;
   int64_t wide[rows] = {0, 1ll << 40};
   folder.write("ids.npy", makeNpy("<i8", "(20,)", std::string((const char *)wide, sizeof(wide))));
-  EXPECT_NE(
-      runSaying(plan, {}).second.find("row 1, column 0: 1099511627776 does not fit input 'ids', which has 32 bits"),
-      std::string::npos);
+  EXPECT_NE(runSaying(plan, {}).second.find("row 1, column 0: 1099511627776 does not fit input 'ids', whose elements "
+                                            "have 32 bits"),
+            std::string::npos);
 }
 
 TEST_F(Program, AllThatIsWrongWithTheDataIsSaidAtOnce) {

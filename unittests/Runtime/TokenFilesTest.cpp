@@ -120,19 +120,20 @@ TEST(TokenFiles, IndicesOfMegatronThatLieAreRefused) {
   EXPECT_EQ(complaintOfPair(folder, {.version = 2}),
             ": error: Megatron's index has version 2, but only version 1 is supported");
   EXPECT_EQ(complaintOfPair(folder, {.type = 6}),
-            ": error: tokens have type 6, but Megatron's integer types are 1, 2, 3, 4, 5 and 8");
+            ": error: tokens have type code 6, but the codes of Megatron's integer types are 1, 2, 3, 4, 5 and 8");
   for (uint64_t count : {(uint64_t)1, (uint64_t)3, UINT64_MAX, UINT64_MAX / 12 + 1})
     EXPECT_EQ(complaintOfPair(folder, {.sequences = count}),
               ": error: " + std::to_string(count) +
                   " sequences and 2 documents do not match the 40 bytes after the header");
   EXPECT_EQ(complaintOfPair(folder, {.places = {0, 40}}),
-            ": error: sequence 1 has 3 tokens at byte 40, but the previous sequence ends at byte 4 of 10");
+            ": error: sequence 1 has 3 tokens at byte 40, but the previous sequence ends at byte 4 of 10 bytes");
   EXPECT_EQ(complaintOfPair(folder, {.lengths = {2, 4}}),
-            ": error: sequence 1 has 4 tokens at byte 4, but the previous sequence ends at byte 4 of 10");
+            ": error: sequence 1 has 4 tokens at byte 4, but the previous sequence ends at byte 4 of 10 bytes");
   EXPECT_EQ(complaintOfPair(folder, {.lengths = {-1, 3}}),
-            ": error: sequence 0 has -1 tokens at byte 0, but the previous sequence ends at byte 0 of 10");
+            ": error: sequence 0 has -1 tokens at byte 0, but the previous sequence ends at byte 0 of 10 bytes");
   EXPECT_EQ(complaintOfPair(folder, {}, 12),
-            ": error: the sequences end at byte 10 of " + folder.file("x.bin") + ", but it has 12 bytes");
+            ": error: the sequences end at byte 10 of " + folder.file("x.bin") + ", but " + folder.file("x.bin") +
+                " has 12 bytes");
   EXPECT_EQ(complaintOfPair(folder, {}, 9),
             ": error: its 9 bytes are not a multiple of 2, the size of a token according to " + folder.file("x.idx"));
   folder.write("x.idx", "MMIDIDX");

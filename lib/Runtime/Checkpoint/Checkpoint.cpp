@@ -86,7 +86,7 @@ void Checkpoint::checkEntries() const {
         complain(fmt::format("is missing, but {} lists it", manifestName));
       uint64_t bytes = (piece.range.end - piece.range.begin) * dtypeBytes(tensor.dtype);
       if (entry->second.dtype != tensor.dtype || entry->second.bytes != bytes)
-        complain(fmt::format("has {} bytes of type {}, but {} records {} of type {}", entry->second.bytes,
+        complain(fmt::format("has {} bytes of type {}, but {} records {} bytes of type {}", entry->second.bytes,
                              entry->second.dtype, manifestName, bytes, tensor.dtype));
       auto form = file.seal.pieces.find(tensor.key());
       PieceForm whole{entry->second.shape, {}, {0, 0, piece.range.end}};

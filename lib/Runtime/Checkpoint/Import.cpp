@@ -46,7 +46,8 @@ public:
       }
       auto state = splitState(key, parameters);
       if (needsStates && !state)
-        throw Rejected(fmt::format("{}: error: '{}' is not a state of a parameter in {}: states are named m/NAME",
+        throw Rejected(fmt::format("{}: error: '{}' is not an optimizer state: its name must be STATE/NAME, such as "
+                                   "m/NAME, where NAME is a parameter in {}",
                                    files.path, key, parameters.path));
       SavedTensor tensor{state ? state->second : key,
                          state ? state->first : std::string(kParameterKind),

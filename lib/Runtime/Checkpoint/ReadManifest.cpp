@@ -202,7 +202,7 @@ void checkTiling(SavedTensor &tensor, size_t files) {
   uint64_t index = 0, at = 0, elements = geometry->pieceElements();
   for (const auto &[file, range] : tensor.pieces) {
     if (file >= files)
-      complain(fmt::format("has a piece in file {}, but the manifest lists {} files", file, files));
+      complain(fmt::format("has a piece with file index {}, but the manifest lists {} files", file, files));
     if (range.index >= tensor.cut.parts || range.begin >= range.end || range.end > elements)
       complain(fmt::format("has piece {} with elements {} to {}, but is cut into {} pieces of {} elements", range.index,
                            range.begin, range.end, tensor.cut.parts, elements));
@@ -261,7 +261,7 @@ Manifest readManifest(std::string text, std::string &complaint) {
   } catch (const Wrong &problem) {
     complaint = problem.why;
   } catch (const json::exception &problem) {
-    complaint = fmt::format("it is not JSON: {}", problem.what());
+    complaint = fmt::format("it is not valid JSON: {}", problem.what());
   }
   return manifest;
 }

@@ -28,7 +28,7 @@ std::string readDigits(const Plan &plan, const std::string &folder, int rank) {
     return "";
   InputFile file(nameOfFile(folder, rank));
   if (file.size() != bytes)
-    file.reject(fmt::format("has {} bytes instead of {}", file.size(), bytes));
+    file.reject(fmt::format("has {} bytes, but must have {}", file.size(), bytes));
   std::string digits(bytes, '\0');
   file.read(0, bytes, digits.data());
   if (unlink(file.path.c_str()) != 0)
@@ -54,8 +54,8 @@ std::string describe(const std::string &key, const Holders &holders) {
       others.insert(others.end(), ranks.begin(), ranks.end());
   std::ranges::sort(others);
   if (!isMajority)
-    return fmt::format("{} hold different elements of '{}', which must be identical", listRanks(others), key);
-  return fmt::format("{} {} different elements of '{}' than {}, which must be identical", listRanks(others),
+    return fmt::format("{} hold different elements of '{}', but must hold the same", listRanks(others), key);
+  return fmt::format("{} {} different elements of '{}' than {}, but all must hold the same", listRanks(others),
                      others.size() == 1 ? "holds" : "hold", key, listRanks(most->second));
 }
 

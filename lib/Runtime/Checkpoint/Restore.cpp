@@ -121,7 +121,7 @@ std::string findDifferences(const Plan &plan, const Manifest &manifest) {
   std::vector<std::string> has = manifest.states, needs = listOptimizerStates(plan);
   std::ranges::sort(has);
   if (has != needs)
-    differences.add("its optimizer has states {}, but the program's optimizer has {}", listOf(has), listOf(needs));
+    differences.add("its optimizer states are {}, but the program's are {}", listOf(has), listOf(needs));
   compareTensors(plan, manifest, differences);
   return differences.describe();
 }

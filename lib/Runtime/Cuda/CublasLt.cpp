@@ -26,7 +26,7 @@ Library::Library(const OpenedLibrary &library) {
   library.find(multiply, "cublasLtMatmul");
   number = getVersion();
   if (number < oldestVersion)
-    throw Rejected(fmt::format("error: cuBLASLt is version {} in {}, but programs need 12.0 or later: {}", version(),
+    throw Rejected(fmt::format("error: cuBLASLt has version {} ({}), but programs need 12.0 or later: {}", version(),
                                library.path(), cublasLtLibrary.howToGet));
 }
 

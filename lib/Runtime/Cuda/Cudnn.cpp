@@ -25,13 +25,13 @@ Library::Library(const OpenedLibrary &library) {
   library.find(execute, "cudnnBackendExecute");
   number = getVersion();
   if (number < oldestVersion)
-    throw Rejected(fmt::format("error: cuDNN is version {} in {}, but programs need 9.6 or later: {}", version(),
+    throw Rejected(fmt::format("error: cuDNN has version {} ({}), but programs need 9.6 or later: {}", version(),
                                library.path(), cudnnLibrary.howToGet));
 }
 
 void Library::requireRightAttention(const OpenedLibrary &library) const {
   if (std::ranges::count(wrongAttention, number))
-    throw Rejected(fmt::format("error: cuDNN is version {} in {}, whose attention is known to be wrong: {}", version(),
+    throw Rejected(fmt::format("error: cuDNN has version {} ({}), which computes wrong attention: {}", version(),
                                library.path(), cudnnLibrary.howToGet));
 }
 

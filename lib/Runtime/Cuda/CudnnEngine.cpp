@@ -17,14 +17,14 @@ OwnedDescriptor Descriptors::make(Kind kind) const {
 }
 
 std::optional<std::string> Engine::choose(Descriptor graph, int64_t mostWorkspace, Engines engines) {
-  std::string why = "no kernel is known";
+  std::string why = "its heuristics found no suitable engine";
   for (HeuristicsMode mode : {HeuristicsMode::Best, HeuristicsMode::Fallback})
     for (OwnedDescriptor &engine : find(graph, mode))
       if (isTaken(engine.get(), engines) && tryToPlan(engine.get(), mostWorkspace, why)) {
         configuration = std::move(engine);
         return std::nullopt;
       }
-  return fmt::format("cuDNN {} has no kernel for {}: {}", descriptors.library.version(), descriptors.what, why);
+  return fmt::format("cuDNN {} has no usable kernel for {}: {}", descriptors.library.version(), descriptors.what, why);
 }
 
 std::vector<OwnedDescriptor> Engine::find(Descriptor graph, HeuristicsMode mode) const {
@@ -86,7 +86,7 @@ bool Engine::tryToPlan(Descriptor configuration, int64_t mostWorkspace, std::str
       descriptors.library.getAttribute(made.get(), Attribute::PlanWorkspace, Type::Int64, 1, &count, &bytes),
       "cudnnBackendGetAttribute");
   if (bytes > mostWorkspace) {
-    why = fmt::format("its workspace has {} bytes, but the plan reserves {}", bytes, mostWorkspace);
+    why = fmt::format("a kernel needs {} bytes of workspace, but the plan reserves {}", bytes, mostWorkspace);
     return false;
   }
   chosen = std::move(made);

@@ -65,7 +65,7 @@ LibraryCalls::Contraction LibraryCalls::prepareContraction(const plan::CallT &ca
   AlignedProduct aligned(shape);
   int64_t sums = aligned.sumBytes(), scratch = (int64_t)call.workspace_bytes - sums, element = bytesOf(shape.operands);
   if (scratch < 0)
-    throw Rejected(fmt::format("error: call '{}' has {} bytes of workspace, but its sums need {}", call.name,
+    throw Rejected(fmt::format("error: call '{}' has {} bytes of workspace, but its partial sums need {}", call.name,
                                call.workspace_bytes, sums));
   Contraction made;
   if (aligned.hasSums())
@@ -97,9 +97,9 @@ LibraryCalls::Attention LibraryCalls::prepareAttention(const plan::CallT &call, 
   alignments.erase(alignments.begin() + placeOfStats);
   if (!isFusedAttention(shape) || std::ranges::min(alignments) < kFusedAttentionAlignment ||
       (int64_t)call.workspace_bytes < FusedAttentionWorkspace(shape).scratch)
-    throw Rejected(fmt::format(
-        "error: call '{}' is attention that cuDNN does not support; compile with runtime: {{attention: products}}",
-        call.name));
+    throw Rejected(fmt::format("error: call '{}' computes attention in a form that cuDNN does not support; compile with "
+                               "runtime: {{attention: products}}",
+                               call.name));
   auto &made = fusedAttentions[call.kernel];
   if (!made)
     made = std::make_unique<cudnn::FusedAttention>(*fusing, fusingDevice(), call.name, shape,
@@ -170,7 +170,7 @@ void LibraryCalls::prepare(const plan::CallT &call) {
   } else if (const plan::ConvolutionT *convolution = library.AsConvolution()) {
     convolutions.insert({&call, prepareConvolution(call, *convolution)});
   } else {
-    throw Rejected(fmt::format("error: call '{}': a program for GPUs does not support {}", call.name,
+    throw Rejected(fmt::format("error: call '{}': {} is not supported on GPUs", call.name,
                                plan::EnumNameLibrary(library.type)));
   }
 }

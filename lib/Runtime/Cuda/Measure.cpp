@@ -46,7 +46,8 @@ public:
     found.memory = (int64_t)total;
     arena.emplace(driver, device, std::min<uint64_t>(kMost, free / 2));
     if (arena->size() < kScratch + kLeast)
-      throw Rejected("error: the GPU has too little free memory for the measurement: end other programs that use it");
+      throw Rejected("error: the GPU has too little free memory for the measurement: end other programs that use the "
+                     "GPU");
     fillWithNumbers(driver, arena->begin(), arena->size(), stream.get());
     watch.emplace(driver, stream.get());
     measureCopies();

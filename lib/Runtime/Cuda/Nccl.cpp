@@ -11,7 +11,7 @@ Library::Library(const OpenedLibrary &library) {
   library.find(getVersion, "ncclGetVersion");
   check(getVersion(&number), "ncclGetVersion");
   if (number < oldestVersion)
-    throw Rejected(fmt::format("error: NCCL is version {} in {}, but programs of several GPUs need 2.26 or later: {}",
+    throw Rejected(fmt::format("error: NCCL has version {} ({}), but programs of several GPUs need 2.26 or later: {}",
                                version(), library.path(), ncclLibrary.howToGet));
   library.find(describe, "ncclGetErrorString");
   library.find(lastError, "ncclGetLastError");

@@ -137,7 +137,7 @@ private:
 
   Stored require(std::optional<Stored> stored, const char *name) const {
     if (!stored)
-      refuse(fmt::format("cuBLASLt requires that a matrix has a stride of 1, but '{}' has none", name));
+      refuse(fmt::format("cuBLASLt requires a dimension with stride 1, but '{}' has none", name));
     return *stored;
   }
 
@@ -261,8 +261,8 @@ private:
       return choice.status == Status::Success && choice.workspace <= workspaceBytes;
     });
     if (product.choices.empty())
-      refuse(fmt::format("cuBLASLt {} has no algorithm for it within {} bytes of workspace", library.version(),
-                         workspaceBytes));
+      refuse(fmt::format("cuBLASLt {} has no algorithm for this product within {} bytes of workspace",
+                         library.version(), workspaceBytes));
   }
 
   const Library &library;

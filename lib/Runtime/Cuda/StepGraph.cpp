@@ -68,7 +68,7 @@ void StepGraph::endWrites(Stream stream) {
 void StepGraph::fill(Address to, const void *from, uint64_t bytes) {
   bool fits = next < copies.size() && copies[next].to + written == to && written + bytes <= copies[next].bytes;
   if (!fits)
-    throw std::logic_error("a step writes to other addresses than its graph");
+    throw std::logic_error("a step writes to other addresses than its CUDA graph");
   std::memcpy(copies[next].kept + written, from, bytes);
   written += bytes;
   if (written == copies[next].bytes)
@@ -77,7 +77,7 @@ void StepGraph::fill(Address to, const void *from, uint64_t bytes) {
 
 void StepGraph::launch(Stream stream) {
   if (next < copies.size())
-    throw std::logic_error("a step writes fewer bytes than its graph");
+    throw std::logic_error("a step writes fewer bytes than its CUDA graph");
   driver.check(driver.launchGraph(graph.get(), stream), "cuGraphLaunch");
   driver.check(driver.record(over.get(), stream), "cuEventRecord");
   next = 0;

@@ -116,15 +116,15 @@ std::string Tuning::write() const {
 void Tuning::check(const std::string &here, const std::string &version) const {
   if (gpu != here || library != version)
     reject(fmt::format(
-        "it is for {} and cuBLASLt {}, but this machine has {} and cuBLASLt {}: create a file here with --tune", gpu,
+        "it is for {} and cuBLASLt {}, but this machine has {} and cuBLASLt {}: create a file with --tune", gpu,
         library, here, version));
 }
 
 void Tuning::apply(const std::string &call, Product &product) const {
   auto found = products.find(product.description());
   if (found == products.end())
-    reject(fmt::format("it has no entry for the product of call '{}', {}: the file was created by another program, or "
-                       "before this one was compiled; create a file with --tune",
+    reject(fmt::format("it has no entry for the product of call '{}', {}: the file was created by a different program, "
+                       "or before this program was compiled; create a file with --tune",
                        call, product.description()));
   const std::vector<cublaslt::Choice> &offered = product.algorithms();
   for (size_t i = 0; i < offered.size(); ++i)

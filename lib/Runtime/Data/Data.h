@@ -43,7 +43,7 @@ public:
   /// The same, through memory of the caller.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, RowSink &sink, Blocks &through) const;
 
-  /// Finds NaN in the rows of a step: "FILE: row 3, column 0 is not a number"; empty if there is none.
+  /// Finds NaN in the rows of a step: "FILE: the element in row 3, column 0 is NaN"; empty if there is none.
   std::string findNaN(uint64_t step) const;
 
   /// A description in one line: the number of rows and, for a stream, its files and the unused tokens at their ends.

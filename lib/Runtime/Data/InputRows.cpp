@@ -115,7 +115,7 @@ std::string InputRows::findNaN(uint64_t row, Blocks &through) const {
     if (!where.file->tryRead(where.begin + done * stored, some * stored, through.stored).empty())
       return "";
     if (uint64_t column = runtime::findNaN(where.type, through.stored, some); column < some)
-      return fmt::format("{}: row {}, column {} is not a number", where.file->path, where.row, done + column);
+      return fmt::format("{}: the element in row {}, column {} is NaN", where.file->path, where.row, done + column);
   }
   return "";
 }

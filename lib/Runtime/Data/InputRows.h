@@ -50,8 +50,8 @@ public:
   /// first and last row of each file. Throws Rejected.
   void check(Scan scan) const;
 
-  /// "FILE: row 3, column 0 is not a number", or nothing. Elements that cannot be read are ignored here: a load reports
-  /// them.
+  /// "FILE: the element in row 3, column 0 is NaN", or nothing. Elements that cannot be read are ignored here: a
+  /// load reports them.
   std::string findNaN(uint64_t row, Blocks &through) const;
 
   /// The place of a row, for a message.

@@ -179,7 +179,7 @@ std::string IdRule::describe(const char *elements, uint64_t index) const {
   if (input.has_limit && (id < 0 || id >= input.limit))
     return fmt::format("id {} is outside the table of input '{}', which has {} rows{}", id, input.name, input.limit,
                        input.has_ignore ? fmt::format(" ({} is ignored)", input.ignore) : "");
-  return fmt::format("{} does not fit input '{}', which has 32 bits", id, input.name);
+  return fmt::format("{} does not fit input '{}', whose elements have 32 bits", id, input.name);
 }
 
 } // namespace xlc::runtime

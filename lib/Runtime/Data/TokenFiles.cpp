@@ -117,7 +117,7 @@ public:
     bool all = scan == Scan::All || file.size() <= kMostScanned;
     uint64_t end = all ? checkSequences(0, sequences, 0, size) : checkEnds(size);
     if (end != size)
-      file.reject(fmt::format("the sequences end at byte {} of {}, but it has {} bytes", end, binary, size));
+      file.reject(fmt::format("the sequences end at byte {0} of {1}, but {1} has {2} bytes", end, binary, size));
     return made;
   }
 
@@ -126,7 +126,8 @@ private:
     auto row = std::find_if(std::begin(megatronTypes), std::end(megatronTypes),
                             [&](const MegatronType &each) { return each.code == code; });
     if (row == std::end(megatronTypes))
-      file.reject(fmt::format("tokens have type {}, but Megatron's integer types are 1, 2, 3, 4, 5 and 8", code));
+      file.reject(
+          fmt::format("tokens have type code {}, but the codes of Megatron's integer types are 1, 2, 3, 4, 5 and 8", code));
     type = row->type;
   }
 
@@ -155,7 +156,7 @@ private:
         auto place = numberAt<int64_t>(places.data() + i * placeBytes);
         if (length < 0 || place < 0 || (uint64_t)place != begin || (uint64_t)length * bytesOf(type) > size - begin)
           file.reject(
-              fmt::format("sequence {} has {} tokens at byte {}, but the previous sequence ends at byte {} of {}",
+              fmt::format("sequence {} has {} tokens at byte {}, but the previous sequence ends at byte {} of {} bytes",
                           at + i, length, place, begin, size));
         begin += (uint64_t)length * bytesOf(type);
       }

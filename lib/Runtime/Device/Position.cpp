@@ -47,7 +47,7 @@ std::string describe(const Plan &plan, const Position &at, const plan::Place *lo
     return text;
   const plan::ProgramT &program = *found;
   if (at.action == Position::graph)
-    return text + ", graph of the step";
+    return text + ", CUDA graph of the step";
   if (at.action >= program.steps.size())
     return text;
   const plan::StepT &action = *program.steps[at.action];

@@ -101,7 +101,7 @@ void NpyFile::parse() {
     length |= (uint64_t)prefix[i] << 8 * (i - 8);
   if (length > size - headerAt)
     file.reject(
-        fmt::format("the header is truncated: it has {} bytes, but only {} are present", length, size - headerAt));
+        fmt::format("the header is truncated: its length is {} bytes, but only {} follow", length, size - headerAt));
   if (length > longestHeader)
     file.reject(fmt::format("the header has {} bytes, more than the limit of {}", length, longestHeader));
   std::string header(length, '\0');
@@ -152,7 +152,7 @@ void NpyFile::parseHeader(std::string_view header) {
     }
     known += fmt::format("{}'{}'", known.empty() ? "" : ", ", row.numpy);
   }
-  file.reject(fmt::format("elements are '{}', but must be one of {}", descr, known));
+  file.reject(fmt::format("elements have type '{}', but the supported types are {}", descr, known));
 }
 
 std::string makeNpyHeader(StoredType type, const std::vector<uint64_t> &shape) {

@@ -116,7 +116,7 @@ std::string ParameterFile::describeUnused() const {
 void ParameterFile::checkOrigin() const {
   constexpr char advice[] = "compile again, or start from other parameters with --init";
   if (!seal)
-    reader.reject(fmt::format("has no checksums, unlike the file that was compiled with the program; {}", advice));
+    reader.reject(fmt::format("has no checksums, unlike the file that the program was compiled with; {}", advice));
   std::vector<TensorForm> forms;
   forms.reserve(plan.parameters.size());
   for (const auto &parameter : plan.parameters)

@@ -79,7 +79,7 @@ Found find(const TensorFiles::Tensor &tensor, uint64_t element) {
     found.count = inner - behind;
     return found;
   }
-  throw std::logic_error("an element of a tiled tensor is in none of its parts");
+  throw std::logic_error("an element of a tiled tensor is not in any of its parts");
 }
 
 } // namespace
@@ -137,7 +137,7 @@ void TensorFiles::openIndex(const std::string &index) {
   json content = json::parse(readAll(index), nullptr, /*allow_exceptions=*/false);
   const json *places = findObject(content, "weight_map");
   if (!places)
-    reject("has no \"weight_map\" of tensors and files");
+    reject("has no \"weight_map\" from tensors to files");
   std::map<std::string, std::vector<std::string>> byFile;
   for (const auto &[name, file] : places->items()) {
     if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos || file == "" || file == "..")
@@ -168,7 +168,7 @@ void TensorFiles::add(size_t file, const std::string &name, std::vector<uint64_t
   for (size_t i = 0; i < offsets.size(); ++i) {
     uint64_t end = 0;
     if (__builtin_add_overflow(offsets[i], stored.shape[i], &end))
-      reader.reject(fmt::format("'{}' begins at {} along dimension {}, which is too large", name, offsets[i], i));
+      reader.reject(fmt::format("'{}' has offset {} in dimension {}; this offset is too large", name, offsets[i], i));
     tensor.shape[i] = std::max(tensor.shape[i], end);
   }
   if (countElements(stored.shape) > 0 || isNew)
@@ -191,8 +191,8 @@ void TensorFiles::checkTiling(const std::string &name, const Tensor &tensor) con
     there += count;
     for (size_t j = 0; j < i && count > 0; ++j)
       if (countElements(tensor.boxes[j].shape) > 0 && overlap(box, tensor.boxes[j]))
-        reject(box, fmt::format("has elements from [{}] on that are also in {}", fmt::join(box.offsets, ", "),
-                                files[tensor.boxes[j].file]->reader.path()));
+        reject(box, fmt::format("has a part at offsets [{}] that overlaps another part, in {}",
+                                fmt::join(box.offsets, ", "), files[tensor.boxes[j].file]->reader.path()));
   }
   if (there != elements)
     reject(tensor.boxes[0],
