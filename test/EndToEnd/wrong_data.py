@@ -132,7 +132,7 @@ def refused_before_the_first_step(setting):
             ("rows of other number", good, ["--data", f"input_ids={setting.scratch / 'short.npy'}"],
              rf"raw: error: has {ROWS} rows, but .*short\.npy has {ROWS - 1}|short\.npy: error: has {ROWS - 1} rows, but .*raw has {ROWS}"),
             ("tokens in place of rows", good, ["--data", f"input_ids={stream}"], "raw: error: not an .npy file"),
-            ("no epoch", good, ["--epochs", 2**63 - 1], "error: 9223372036854775807 epochs of 1600 rows are too many to count")]:
+            ("no epoch", good, ["--epochs", 2**63 - 1], "error: the total number of rows in 9223372036854775807 epochs of 1600 rows is too large")]:
         stream.unlink(missing_ok=True)
         if content is not None:
             stream.write_bytes(content)

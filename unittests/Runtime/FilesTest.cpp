@@ -87,7 +87,7 @@ TEST(Npy, HostileFilesAreRefused) {
   version[6] = 9;
   expect<NpyFile>(folder, version, "format version 9 is not supported; supported versions are 1 to 3");
   std::string cut = makeNpy("<f4", "(1,)", "").substr(0, 30);
-  expect<NpyFile>(folder, cut, "the header is truncated");
+  expect<NpyFile>(folder, cut, "the header is truncated: its length is ");
   std::string length = {0, 0, 32, 0};
   expect<NpyFile>(folder, "\x93NUMPY\x02" + std::string(1, 0) + length + std::string(2 << 20, ' '),
                   "the header has 2097152 bytes, more than the limit of 1048576");

@@ -23,7 +23,7 @@ TEST(Plan, ScattersIntoABaseMustCoverWhatTheyTouch) {
   };
   plan::ScatterIntoT good;
   good.indices = good.rows = good.width = 1, good.index = Element::I64;
-  expect("call 'update': a scatter into a base cannot add", [&](Plan &p) { into(p, good, true); });
+  expect("call 'update': a scatter into a base cannot add to its result", [&](Plan &p) { into(p, good, true); });
   auto spoil = [&](const char *complaint, auto change) {
     plan::ScatterIntoT bad = good;
     change(bad);
@@ -31,7 +31,7 @@ TEST(Plan, ScattersIntoABaseMustCoverWhatTheyTouch) {
   };
   spoil("call 'update' has indices that are not integers", [](auto &s) { s.index = Element::F32; });
   spoil("call 'update' has no indices", [](auto &s) { s.distinct = 0; });
-  spoil("call 'update' cannot scatter elements of this type", [](auto &s) { s.element = Element::BF16; });
+  spoil("call 'update' has an element type that scatters do not support", [](auto &s) { s.element = Element::BF16; });
   spoil("call 'update' has an unknown kind of scatter", [](auto &s) { s.kind = (plan::ScatterKind)3; });
   spoil("call 'update' accesses bytes beyond an operand", [](auto &s) { s.rows = 1ull << 40; });
   spoil("call 'update' accesses bytes beyond an operand", [](auto &s) { s.indices = 1ull << 40; });
@@ -61,7 +61,7 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
     p.kernels[3]->library.Set(std::move(s));
   });
-  expect("call 'update' cannot sum to elements of this type",
+  expect("call 'update' has a result type that scatter sums do not support",
          [&](Plan &p) { // of an index per element nothing is rounded
            plan::ScatterAddT s;
            s.index = Element::I64, s.result = Element::BF16, s.per_element = true;
@@ -93,7 +93,8 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     call.in_bytes.assign(4, 400), call.in_bytes.back() = 99;
     p.kernels[0]->library.Set(std::move(a));
   });
-  expect("attention 'gradient' is incomplete", [&](Plan &p) { p.kernels[0]->library.Set(plan::AttentionT()); });
+  expect("attention 'gradient' has an invalid shape or lacks an operand",
+         [&](Plan &p) { p.kernels[0]->library.Set(plan::AttentionT()); });
 }
 
 TEST(Plan, LibraryCallsMustBeOfTypesThatTheyHave) {
@@ -108,7 +109,7 @@ TEST(Plan, LibraryCallsMustBeOfTypesThatTheyHave) {
                                   {(Element)77, Element::F32},
                                   {Element::F16, (Element)77}})
     expect("contraction 'gradient' has an unsupported element type", [&](Plan &p) { types(p, operands, result); });
-  expect("contraction 'gradient' has an epilogue of another type than its operands", [&](Plan &p) {
+  expect("contraction 'gradient' has an epilogue of a different type than its operands", [&](Plan &p) {
     types(p, Element::BF16, Element::F32);
     p.kernels[0]->library.AsContract()->bias = true;
   });
@@ -175,14 +176,18 @@ TEST(Plan, WindowsMustMeetTheirInput) {
   expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1ull << 40, 1, 1, 0}); });
   for (plan::Element element : {plan::Element::F64, plan::Element::BF16}) // of sixteen bits they are GPUs'
     expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1, 1, 1, 0}, element); });
-  expect("call 'gradient' cannot add to elements of this type", [&](Plan &p) {
+  expect("call 'gradient' cannot add to a result with its element type", [&](Plan &p) {
     convolve(p, {1, 1, 1, 1, 1, 0}, plan::Element::BF16);
     p.gpu = "sm_80";
   });
   expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 3, 2, 2, 1, 0}); });
   expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 1, 2, 2, 1, 2}); });
-  expect("call 'gradient' does not fit 'gradient'", [&](Plan &p) { convolve(p, {1 << 20, 1, 1, 1, 1, 0}); });
-  expect("call 'gradient' does not fit 'gradient'", [&](Plan &p) { pool(p, {4, 2, 2, 2, 1, 0}); });
+  expect("call 'gradient' does not have the operands that 'gradient' requires", [&](Plan &p) {
+    convolve(p, {1 << 20, 1, 1, 1, 1, 0});
+  });
+  expect("call 'gradient' does not have the operands that 'gradient' requires", [&](Plan &p) {
+    pool(p, {4, 2, 2, 2, 1, 0});
+  });
 }
 
 } // namespace

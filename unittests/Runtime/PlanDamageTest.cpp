@@ -37,9 +37,8 @@ TEST(Plan, NoBitOfAPlanMayDiffer) {
     readPlan({sealed.begin, sealed.size, 7});
     FAIL() << "accepted";
   } catch (const Rejected &problem) {
-    EXPECT_NE(
-        std::string(problem.what()).find("0000000000000007 was written with it; compile or copy the program again"),
-        std::string::npos)
+    EXPECT_NE(std::string(problem.what()).find("0000000000000007 was recorded; compile or copy the program again"),
+              std::string::npos)
         << problem.what();
   }
   EXPECT_THROW(readPlan({sealed.begin, sealed.size - 1, sealed.checksum}), Rejected);

@@ -11,10 +11,10 @@ namespace {
 
 /// Operands are views of the plan's table, within the bytes that their call may touch.
 TEST(PlanOutputs, OperandsAreTensors) {
-  expect("has 0 tensors for 1 operands", [](Plan &p) { p.functions[1]->calls[0]->out_views.clear(); });
-  expect("has an operand of 8 bytes, which does not fit view 1000 of",
+  expect("has 0 views for 1 operands", [](Plan &p) { p.functions[1]->calls[0]->out_views.clear(); });
+  expect("has an operand of 8 bytes, but view 1000 needs more or is missing (",
          [](Plan &p) { p.functions[1]->calls[0]->out_views[0] = 1000; });
-  expect("has an operand of 8 bytes, which does not fit view 0 of",
+  expect("has an operand of 8 bytes, but view 0 needs more or is missing (",
          [](Plan &p) { p.functions[1]->calls[0]->out_views[0] = 0; });
   expect("view 0 is not a tensor that fits into an arena", [](Plan &p) { p.views[0]->strides = {-1}; });
   expect("view 0 is not a tensor that fits into an arena", [](Plan &p) { p.views[0]->sizes = {2, 64}; });
@@ -38,7 +38,7 @@ TEST(PlanOutputs, OutputsAreStored) {
   for (const char *name : {"", "a/b", ".", ".."})
     expect("has a name that is not a valid file name", [&](Plan &p) { add(p, name); });
   expect("output 'y' has no lines", [&](Plan &p) { add(p, "y"), p.outputs.back()->lines = 0; });
-  expect("action 'store' is in a step that trains", [&](Plan &p) { add(p, "y"), store(p, good); });
+  expect("action 'store' stores outputs, but is in a training step", [&](Plan &p) { add(p, "y"), store(p, good); });
   expect("action 'store' stores output 0, but there are 0 outputs", [&](Plan &p) { store(p, good); });
   expect("action 'store' has outputs without places",
          [&](Plan &p) { add(p, "y"), good.places.clear(), store(p, good); });

@@ -31,7 +31,7 @@ TEST(Plan, ProgramsOfAStageShareWhatTheyKeep) {
   expect("there are 2 programs for 1 stages, but each stage must have exactly one", [&](Plan &p) { add(p), add(p); });
   expect("there are 1 programs for 1 stages, but each stage must have exactly one", [&](Plan &p) { add(p).stage = 7; });
   expect("a program has an unknown purpose", [&](Plan &p) { add(p).purpose = (plan::Purpose)9; });
-  expect("no stage has a loss where it evaluates", [&](Plan &p) { add(p).states.resize(1); });
+  expect("no stage has a loss in an evaluation", [&](Plan &p) { add(p).states.resize(1); });
   auto evaluation = [](Plan &p) -> plan::EvaluationT & {
     p.evaluation = std::make_unique<plan::EvaluationT>(), p.evaluation->metrics = {"loss"};
     p.validation = std::make_unique<plan::DatasetT>(*p.dataset);

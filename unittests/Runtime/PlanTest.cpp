@@ -26,10 +26,10 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("the streams of a GPU cannot run in threads", [](Plan &p) { p.gpu = "sm_80", p.overlap = true; });
   expect("invalid size of an arena: 0 bytes", [](Plan &p) { p.programs[0]->arena = 0; });
   expect("invalid alignment: 3", [](Plan &p) { p.alignment = 3; });
-  expect("unknown level of processors", [](Plan &p) { p.cpu = 5; });
+  expect("unknown processor level", [](Plan &p) { p.cpu = 5; });
   expect("the table of traffic is empty", [](Plan &p) { p.traffic.clear(); });
   expect("buffer 'w' is not within the arena", [](Plan &p) { p.programs[0]->buffers[0]->offset = ~0ull; });
-  expect("bucket 'bucket' is larger than all its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
+  expect("bucket 'bucket' is larger than the sum of its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
   expect("parameter 'w' refers to bucket 1, but there are 1 buckets", [](Plan &p) { p.parameters[0]->bucket = 1; });
   expect("parameter 'w' is not within its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
   expect("parameter 'w' has 70 elements, which does not match its shape",
@@ -49,7 +49,7 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("kernel 'gradient' has an invalid launch: 1 blocks of 2048 threads",
          [&](Plan &p) { launch(p, 2048), p.gpu = "sm_90"; });
   expect("kernel 'gradient' is for GPUs, but the plan is for CPUs", [&](Plan &p) { launch(p, 32); });
-  expect("kernel 'gradient' has an invalid extent or grain: 1 and 0", [](Plan &p) { p.kernels[0]->grain = 0; });
+  expect("kernel 'gradient' has an invalid extent (1) or grain (0)", [](Plan &p) { p.kernels[0]->grain = 0; });
 }
 
 TEST(Plan, InputsGetTheirRowsFromSomewhere) {
@@ -65,16 +65,17 @@ TEST(Plan, InputsGetTheirRowsFromSomewhere) {
          [](Plan &p) { p.dataset->inputs[0]->source = (InputSource)9; });
   expect("input 'x' has an unknown source of rows, or a fill value that is not finite: inf",
          [](Plan &p) { p.dataset->inputs[0]->fill = INFINITY; });
-  expect("input 'ids' has ids for a table with 0 rows", [](Plan &p) { p.inputs[1]->limit = 0; });
+  expect("input 'ids' has ids for a table with 0 rows; a table must have at least 1",
+         [](Plan &p) { p.inputs[1]->limit = 0; });
   expect("a token stream has no files or an unknown token type (0 files)",
          [&](Plan &p) { addStream(p).files.clear(); });
   expect("a token stream has no files or an unknown token type (1 files)",
          [&](Plan &p) { addStream(p).type = (plan::TokenType)9; });
-  constexpr char cannot[] = "input 'ids' gets its rows from a stream that cannot provide them";
+  constexpr char cannot[] = "input 'ids' does not match its token stream, which has rows of integers of one length";
   expect(cannot, [](Plan &p) { p.dataset->inputs[1]->source = InputSource::NextTokens; });
   expect(cannot, [&](Plan &p) { addStream(p), p.inputs[1]->row_shape = {0}; });
   expect(cannot, [&](Plan &p) { addStream(p), p.inputs[1]->row_shape = {}; });
-  expect("input 'x' gets its rows from a stream that cannot provide them",
+  expect("input 'x' does not match its token stream, which has rows of integers of one length",
          [&](Plan &p) { addStream(p), p.dataset->inputs[0]->source = InputSource::Tokens; });
 }
 
@@ -111,17 +112,22 @@ TEST(Plan, StatesHaveTheirPlacesAndTheirWords) {
   };
   expect("the number of site 3 is not within the arena",
          [&](Plan &p) { addSite(p, 3, plan::Place(p.programs[0]->arena, 0, 0)); });
-  expect("state 4, '', is a site without a number", [&](Plan &p) { addSite(p, std::nullopt, plan::Place(0, 0, 0)); });
-  expect("state 0, '', has the number of a site", [](Plan &p) { p.states[0]->site = 3; });
+  expect("state 4, '', must have a site number", [&](Plan &p) { addSite(p, std::nullopt, plan::Place(0, 0, 0)); });
+  expect("state 0, '', must not have a site number", [](Plan &p) { p.states[0]->site = 3; });
   expect("stage 0 refers to state 7, but there are 4 states", [](Plan &p) { p.programs[0]->states[0]->state = 7; });
   expect("no stage holds parameter 'w'", [](Plan &p) { p.programs[0]->states.erase(p.programs[0]->states.begin()); });
-  expect("state 0, '', refers to bucket 7 of 1 and group none of 1", [](Plan &p) { p.states[0]->bucket = 7; });
-  expect("state 1, 'loss', refers to bucket 0 of 1 and group none of 1", [](Plan &p) { p.states[1]->bucket = 0; });
-  expect("state 2, 'norm', refers to bucket none of 1 and group 0 of 1", [](Plan &p) { p.states[2]->group = 0; });
-  expect("state 3, 'applied', has type F64", [](Plan &p) { p.states[3]->element = plan::Element::F64; });
-  expect("state 0, '', has type I64", [](Plan &p) { p.states[0]->element = plan::Element::I64; });
-  expect("state 0, '', begins with Index", [](Plan &p) { p.states[0]->begins = plan::Beginning::Index; });
-  expect("state 3, 'applied', begins with Parameters",
+  expect("state 0, '', has an invalid bucket (7 of 1) or group (none of 1)", [](Plan &p) { p.states[0]->bucket = 7; });
+  expect("state 1, 'loss', has an invalid bucket (0 of 1) or group (none of 1)",
+         [](Plan &p) { p.states[1]->bucket = 0; });
+  expect("state 2, 'norm', has an invalid bucket (none of 1) or group (0 of 1)",
+         [](Plan &p) { p.states[2]->group = 0; });
+  expect("state 3, 'applied', has type F64, which its kind does not allow",
+         [](Plan &p) { p.states[3]->element = plan::Element::F64; });
+  expect("state 0, '', has type I64, which its kind does not allow",
+         [](Plan &p) { p.states[0]->element = plan::Element::I64; });
+  expect("state 0, '', has initial values of kind Index, which its own kind does not allow",
+         [](Plan &p) { p.states[0]->begins = plan::Beginning::Index; });
+  expect("state 3, 'applied', has initial values of kind Parameters, which its own kind does not allow",
          [](Plan &p) { p.states[3]->begins = plan::Beginning::Parameters; });
   expect("state 2, 'loss', occurs twice", [](Plan &p) { p.states[2]->name = "loss"; });
   for (int kind : {-1, 9}) {
@@ -156,10 +162,10 @@ TEST(Plan, TheNumbersOfAStepHavePlaces) {
   };
   auto key = (uint8_t)StepNumber::RandomKey, rate = (uint8_t)StepNumber::LearningRate;
   for (uint8_t number : {rate, (uint8_t)std::size(kStepNumbers), (uint8_t)255})
-    expect("action 'begin' writes number " + std::to_string(number) + ", which is not a number of the step",
+    expect("action 'begin' writes scalar " + std::to_string(number) + ", which is not a scalar of the step",
            [&](Plan &p) { write(p, number); });
-  expect("action 'begin' writes number " + std::to_string(key) +
-             ", which is not a number of the step or was written before",
+  expect("action 'begin' writes scalar " + std::to_string(key) +
+             ", which is not a scalar of the step or was already written",
          [&](Plan &p) { write(p, key), write(p, key); });
   expect("action 'begin' is not within the arena", [&](Plan &p) { write(p, key, p.programs[0]->arena - 4); });
 }
@@ -170,14 +176,17 @@ TEST(Plan, ATableOfMembersIsOfABucket) {
     p.states[0]->element = plan::Element::I64;
     return *p.states[0];
   };
-  expect("state 0, '', refers to bucket none of 1", [&](Plan &p) { tabulate(p).bucket.reset(); });
-  expect("state 0, '', has type F32", [&](Plan &p) { tabulate(p).element = plan::Element::F32; });
-  expect("state 0, '', begins with Zero", [&](Plan &p) { tabulate(p).begins = plan::Beginning::Zero; });
+  expect("state 0, '', has an invalid bucket (none of 1)", [&](Plan &p) { tabulate(p).bucket.reset(); });
+  expect("state 0, '', has type F32, which its kind does not allow",
+         [&](Plan &p) { tabulate(p).element = plan::Element::F32; });
+  expect("state 0, '', has initial values of kind Zero, which its own kind does not allow",
+         [&](Plan &p) { tabulate(p).begins = plan::Beginning::Zero; });
   expect("the members of bucket 'bucket' is not within the arena", [&](Plan &p) {
     tabulate(p);
     *p.programs[0]->states[0]->place = plan::Place(p.programs[0]->arena - 8, 0, 0);
   });
-  expect("state 0, '', begins with Members", [&](Plan &p) { p.states[0]->begins = plan::Beginning::Members; });
+  expect("state 0, '', has initial values of kind Members, which its own kind does not allow",
+         [&](Plan &p) { p.states[0]->begins = plan::Beginning::Members; });
 }
 
 TEST(Plan, AnElementOfABucketBelongsToOneParameter) {
@@ -242,8 +251,8 @@ TEST(Plan, GroupsMustCutTheRanks) {
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->group = 9; });
   expect("action 'gather w' has elements that cannot be summed",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->element = plan::Element::I1; });
-  expect(
-      "action 'gather w' has elements that cannot be exchanged as another type", // only sums are rounded on their way
+  expect( // only sums are rounded on their way
+      "action 'gather w' exchanges its elements as another type; only sums of F32 support this",
       [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->wire = plan::Element::BF16; });
   for (int type : {-1, 9}) // an enum of signed bytes would let the first one pass
     expect("the plan has elements of type", [&](Plan &p) { p.states[0]->element = (plan::Element)type; });
@@ -348,7 +357,7 @@ TEST(Plan, StagesMustMeet) {
                [](Plan &, StepT &, StepT &reduce) { reduce.stream = plan::Stream::reduce; });
   expectStages("action 'reduce' runs on stream 7, but there are 7 streams",
                [](Plan &, StepT &, StepT &reduce) { reduce.stream = (plan::Stream)7; });
-  expectStages("but waits for number 1000", [](Plan &, StepT &, StepT &reduce) { reduce.after = {1000}; });
+  expectStages("but waits for action 1000, which", [](Plan &, StepT &, StepT &reduce) { reduce.after = {1000}; });
   expectStages("action 'update' runs a function on a stream that is not for computations",
                [](Plan &p, StepT &, StepT &) {
                  for (auto &step : p.programs[0]->steps)
@@ -367,14 +376,15 @@ TEST(Plan, StagesMustMeet) {
     for (auto &function : p.functions)
       function->calls[0]->exchange = std::make_unique<plan::ExchangeT>();
   });
-  expectStages("action 'receive' connects stage 1 with stage 1, but must connect two of the 2 stages",
+  expectStages("action 'receive' connects stage 1 with stage 1, but must connect two different ones of the 2 stages",
                [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });
   expectStages("has a group that does not include stage 1",
                [](Plan &p, StepT &, StepT &) { p.rank_groups[1]->stages = {0}; });
-  expectStages("action 'gather w' gathers or scatters over several stages", [](Plan &p, StepT &, StepT &) {
-    for (auto &program : p.programs)
-      program->steps[1]->action.AsExchange()->group = 1, program->steps[1]->action.AsExchange()->chunk = 8;
-  });
+  expectStages("action 'gather w' gathers or scatters over several stages; only reductions may span stages",
+               [](Plan &p, StepT &, StepT &) {
+                 for (auto &program : p.programs)
+                   program->steps[1]->action.AsExchange()->group = 1, program->steps[1]->action.AsExchange()->chunk = 8;
+               });
 }
 
 TEST(Plan, BytesThatAreNoPlanAreRefused) {

@@ -202,7 +202,7 @@ TEST_F(Program, ThreadsThatCannotBeStartedAreSaid) {
 TEST_F(Program, FaultsMustNameARankAndAnAction) {
   auto [exit, text] = runSaying(makePlan(0), {"--inject-fault", "1:2:nothing"});
   EXPECT_EQ(exit, Exit::Rejected);
-  EXPECT_NE(text.find("error: --inject-fault: there is no action 'nothing'; the first names are 'begin', 'load 0'"),
+  EXPECT_NE(text.find("error: --inject-fault: there is no action 'nothing'; the first valid names are 'begin'"),
             std::string::npos)
       << text;
   EXPECT_EQ(runSaying(makePlan(0), {"--inject-fault", "2:1:begin"}).second,

@@ -176,7 +176,7 @@ TEST_F(Strangers, NotesBeforeTheJobBeginsAreLimited) {
     first.gather(std::vector<char>(1), doNothing);
     ADD_FAILURE();
   } catch (const NotStarted &problem) {
-    EXPECT_STREQ(problem.what(), "error: rank 0, before the first step: rank 1 has sent 129 MiB of notes "
+    EXPECT_STREQ(problem.what(), "error: rank 0, before the first step: rank 1 has sent 129 MiB of control messages "
                                  "before the job began; the limit is 128 MiB");
   }
 }

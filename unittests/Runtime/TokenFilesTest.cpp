@@ -131,9 +131,8 @@ TEST(TokenFiles, IndicesOfMegatronThatLieAreRefused) {
             ": error: sequence 1 has 4 tokens at byte 4, but the previous sequence ends at byte 4 of 10 bytes");
   EXPECT_EQ(complaintOfPair(folder, {.lengths = {-1, 3}}),
             ": error: sequence 0 has -1 tokens at byte 0, but the previous sequence ends at byte 0 of 10 bytes");
-  EXPECT_EQ(complaintOfPair(folder, {}, 12),
-            ": error: the sequences end at byte 10 of " + folder.file("x.bin") + ", but " + folder.file("x.bin") +
-                " has 12 bytes");
+  EXPECT_EQ(complaintOfPair(folder, {}, 12), ": error: the sequences end at byte 10 of " + folder.file("x.bin") +
+                                                 ", but " + folder.file("x.bin") + " has 12 bytes");
   EXPECT_EQ(complaintOfPair(folder, {}, 9),
             ": error: its 9 bytes are not a multiple of 2, the size of a token according to " + folder.file("x.idx"));
   folder.write("x.idx", "MMIDIDX");

@@ -66,8 +66,8 @@ void Kernels::prepare(const plan::CallT &call) {
   if (const plan::ContractT *contract = kernel.library.AsContract()) {
     ContractShape shape = shapeOf(*contract);
     if (shape.epilogue.hasBeside())
-      throw Rejected(fmt::format("error: call '{}': for CPUs, the only supported epilogue of a product is a bias",
-                                 call.name));
+      throw Rejected(
+          fmt::format("error: call '{}': for CPUs, the only supported epilogue of a product is a bias", call.name));
     int64_t room = (int64_t)call.workspace_bytes;
     if (call.accumulate[0] != plan::Accumulate::Always && !ready.write)
       ready.write.emplace(shape, pool.size(), false, true, room);

@@ -97,8 +97,8 @@ LibraryCalls::Attention LibraryCalls::prepareAttention(const plan::CallT &call, 
   alignments.erase(alignments.begin() + placeOfStats);
   if (!isFusedAttention(shape) || std::ranges::min(alignments) < kFusedAttentionAlignment ||
       (int64_t)call.workspace_bytes < FusedAttentionWorkspace(shape).scratch)
-    throw Rejected(fmt::format("error: call '{}' computes attention in a form that cuDNN does not support; compile with "
-                               "runtime: {{attention: products}}",
+    throw Rejected(fmt::format("error: call '{}' computes attention in a form that cuDNN does not support; compile "
+                               "with runtime: {{attention: products}}",
                                call.name));
   auto &made = fusedAttentions[call.kernel];
   if (!made)
@@ -170,7 +170,7 @@ void LibraryCalls::prepare(const plan::CallT &call) {
   } else if (const plan::ConvolutionT *convolution = library.AsConvolution()) {
     convolutions.insert({&call, prepareConvolution(call, *convolution)});
   } else {
-    throw Rejected(fmt::format("error: call '{}': {} is not supported on GPUs", call.name,
+    throw Rejected(fmt::format("error: call '{}' is {}, which GPU programs do not support", call.name,
                                plan::EnumNameLibrary(library.type)));
   }
 }

@@ -115,9 +115,9 @@ std::string Tuning::write() const {
 
 void Tuning::check(const std::string &here, const std::string &version) const {
   if (gpu != here || library != version)
-    reject(fmt::format(
-        "it is for {} and cuBLASLt {}, but this machine has {} and cuBLASLt {}: create a file with --tune", gpu,
-        library, here, version));
+    reject(
+        fmt::format("it is for {} and cuBLASLt {}, but this machine has {} and cuBLASLt {}: create a file with --tune",
+                    gpu, library, here, version));
 }
 
 void Tuning::apply(const std::string &call, Product &product) const {

@@ -126,8 +126,8 @@ private:
     auto row = std::find_if(std::begin(megatronTypes), std::end(megatronTypes),
                             [&](const MegatronType &each) { return each.code == code; });
     if (row == std::end(megatronTypes))
-      file.reject(
-          fmt::format("tokens have type code {}, but the codes of Megatron's integer types are 1, 2, 3, 4, 5 and 8", code));
+      file.reject(fmt::format(
+          "tokens have type code {}, but the codes of Megatron's integer types are 1, 2, 3, 4, 5 and 8", code));
     type = row->type;
   }
 

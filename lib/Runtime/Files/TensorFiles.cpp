@@ -168,7 +168,7 @@ void TensorFiles::add(size_t file, const std::string &name, std::vector<uint64_t
   for (size_t i = 0; i < offsets.size(); ++i) {
     uint64_t end = 0;
     if (__builtin_add_overflow(offsets[i], stored.shape[i], &end))
-      reader.reject(fmt::format("'{}' has offset {} in dimension {}; this offset is too large", name, offsets[i], i));
+      reader.reject(fmt::format("'{}' has an offset of {}, which is too large, in dimension {}", name, offsets[i], i));
     tensor.shape[i] = std::max(tensor.shape[i], end);
   }
   if (countElements(stored.shape) > 0 || isNew)

@@ -219,8 +219,9 @@ void Examination::exchange(const Position &at, const std::function<void()> &run)
     return;
   uint64_t first = std::min(numbers.nan.value_or(UINT64_MAX), numbers.infinite.value_or(UINT64_MAX));
   note(at, *key,
-       fmt::format(": element {} is {} ({}); the other magnitudes are up to {:.4g}", describeIndex(view, first),
-                   describeElement(view, reading.begin(), first), runtime::nameOf(view.element), numbers.largest));
+       fmt::format(": element {} is {} ({}); the other elements have magnitudes up to {:.4g}",
+                   describeIndex(view, first), describeElement(view, reading.begin(), first),
+                   runtime::nameOf(view.element), numbers.largest));
 }
 
 /// Examines the inputs of a load. Minus infinity is allowed in them: masks have it.

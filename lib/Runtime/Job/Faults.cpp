@@ -118,7 +118,7 @@ void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
   std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
   const char *what = fault.number ? "gradient of a parameter" : fault.flips ? "tensor" : "action";
   labels.resize(std::min(labels.size(), mostLabelsShown));
-  throw Rejected(fmt::format("error: --inject-fault: there is no {} '{}'; the first names are '{}'{}{}", what,
+  throw Rejected(fmt::format("error: --inject-fault: there is no {} '{}'; the first valid names are '{}'{}{}", what,
                              fault.action, fmt::join(labels, "', '"), fault.isAction() ? " (--profile lists all)" : "",
                              hint));
 }

@@ -72,7 +72,7 @@ void Generation::findLogits() {
   }
   if (found.size() != 1)
     throw Rejected(fmt::format("error: --generate requires exactly one output in eval.outputs with float32 logits for "
-                               "{} positions, but {} have that shape",
+                               "{} positions, but {} outputs match",
                                length, found.size()));
   logits = found.front(), classes = plan.outputs[logits]->shape.back();
 }

@@ -121,11 +121,11 @@ void Resumption::checkData(const SavedData &data) const {
         opened->folder, why));
   };
   if (was.rows != data.rows)
-    refuse(fmt::format("they have {} rows, but the checkpoint records {}", data.rows, was.rows));
+    refuse(fmt::format("the data have {} rows, but the checkpoint records {}", data.rows, was.rows));
   if (was.shuffle != data.shuffle || was.drop != data.drop || (was.shuffle && was.seed != data.seed))
     refuse("'data.shuffle', 'data.seed' or 'data.end' differs from the recorded value");
   if (was.files.size() != data.files.size())
-    refuse(fmt::format("they have {} files, but the checkpoint records {}", data.files.size(), was.files.size()));
+    refuse(fmt::format("the data have {} files, but the checkpoint records {}", data.files.size(), was.files.size()));
   for (size_t i = 0; i < was.files.size(); ++i)
     if (was.files[i] != data.files[i])
       refuse(fmt::format("file '{}' ({} bytes) differs from the recorded file '{}' ({} bytes) in name, size, or "

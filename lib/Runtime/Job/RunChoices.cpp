@@ -30,7 +30,8 @@ uint64_t countSteps(const Plan &plan, const Options &options, const Data &data, 
     return done.step;
   uint64_t rows = 0;
   if (__builtin_mul_overflow(data.rows(), options.epochs.value_or(1), &rows))
-    throw Rejected(fmt::format("error: {} epochs of {} rows are too many to count", *options.epochs, data.rows()));
+    throw Rejected(fmt::format("error: the total number of rows in {} epochs of {} rows is too large", *options.epochs,
+                               data.rows()));
   uint64_t batch = globalBatch(plan), left = rows - std::min(rows, done.samples); // steps before had perhaps others
   return options.steps.value_or(std::max<uint64_t>(1, done.step + left / batch + (left % batch != 0)));
 }
@@ -65,7 +66,7 @@ std::unique_ptr<const Data> openValidation(const Plan &plan, const Options &opti
   auto data = std::make_unique<const Data>(plan, validationChoiceOf(options), Scan::Small, plan::Purpose::evaluate);
   if (given->whole_batches && options.predictions.empty() && data->rows() < globalBatch(plan))
     throw Rejected(fmt::format(
-        "error: this loss is defined only for whole global batches of {} rows, but the validation data have {}",
+        "error: this loss is defined only for whole global batches of {} rows, but the validation data have {} rows",
         globalBatch(plan), data->rows()));
   return data;
 }
@@ -77,10 +78,10 @@ std::unique_ptr<Predictions> openPredictions(const Plan &plan, const Options &op
 
 void checkObservers(const World &world, const Options &options) {
   if (options.checksNan && world.plan.loss_scale)
-    throw Rejected("error: --check-nan does not work with a loss scale, because such programs skip steps that "
-                   "overflow; a step that ends the run is examined without this option");
+    throw Rejected("error: --check-nan does not work with a loss scale, because programs with a loss scale skip "
+                   "steps that overflow; a step that ends the run is examined even without --check-nan");
   if (options.logNorms > 0 && world.isWired())
-    throw Rejected("error: --log-norms requires all ranks on one host, but this run has ranks on several");
+    throw Rejected("error: --log-norms requires all ranks on one host, but this run uses several hosts");
   if (options.logNorms > 0 && options.log.ends_with(".csv"))
     throw Rejected(fmt::format(
         "error: --log-norms writes lines of JSON, but --log {} is a CSV table: use a name such as run.jsonl",

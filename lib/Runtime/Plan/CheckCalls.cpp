@@ -49,7 +49,7 @@ void CallChecker::checkKernels() {
               "kernel '{}' has an invalid launch: {} blocks of {} threads", kernel->name, launch->grid, launch->block);
     require(!isLaunched || !plan.gpu.empty(), "kernel '{}' is for GPUs, but the plan is for CPUs", kernel->name);
     require(kernel->grain >= 1 && kernel->grain <= (uint64_t)1 << 40 && kernel->extent <= (uint64_t)1 << 46,
-            "kernel '{}' has an invalid extent or grain: {} and {}", kernel->name, kernel->extent, kernel->grain);
+            "kernel '{}' has an invalid extent ({}) or grain ({})", kernel->name, kernel->extent, kernel->grain);
     if (const plan::ContractT *c = kernel->library.AsContract())
       checkContract(*c, kernel->name);
     if (const plan::AttentionT *a = kernel->library.AsAttention()) {
@@ -59,7 +59,7 @@ void CallChecker::checkKernels() {
                   (!a->backward || (a->dout && a->dq && a->dk && a->dv)) &&
                   (a->bias_kind == plan::BiasKind::None || a->bias) && a->window < (uint64_t)1 << 40 && a->ratio >= 0 &&
                   a->ratio < 1,
-              "attention '{}' is incomplete", kernel->name);
+              "attention '{}' has an invalid shape or lacks an operand", kernel->name);
     }
     if (const plan::ConvolutionT *c = kernel->library.AsConvolution())
       require(c->kind <= plan::ConvolutionKind::WeightBackward && c->batch >= 1 && c->groups >= 1 && c->inputs >= 1 &&
@@ -79,8 +79,8 @@ void CallChecker::checkContract(const plan::ContractT &c, const std::string &nam
   require(!hasBeside || (c.operands != plan::Element::F32 && c.batch.empty()),
           "contraction '{}' has an epilogue that requires a single product of 16-bit elements", name);
   bool hasEpilogue = c.bias || c.residual || c.activation != plan::Activation::None;
-  require(!hasEpilogue || c.operands == c.result, "contraction '{}' has an epilogue of another type than its operands",
-          name);
+  require(!hasEpilogue || c.operands == c.result,
+          "contraction '{}' has an epilogue of a different type than its operands", name);
   require(c.activation <= plan::Activation::GeluBackward && !(c.residual && c.activation != plan::Activation::None) &&
               !(c.bias && c.activation == plan::Activation::GeluBackward),
           "contraction '{}' has an unknown epilogue", name);
@@ -116,10 +116,10 @@ void CallChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
 /// A tensor lies within the bytes that the call may touch. Views were checked before.
 void CallChecker::checkViews(size_t operands, const std::vector<uint32_t> &views, const std::vector<uint64_t> &bytes,
                              const std::string &what) {
-  require(views.size() == operands, "{} has {} tensors for {} operands", what, views.size(), operands);
+  require(views.size() == operands, "{} has {} views for {} operands", what, views.size(), operands);
   for (size_t i = 0; i < std::min(views.size(), bytes.size()); ++i)
     require(views[i] < plan.views.size() && spanOf(*plan.views[views[i]]) <= bytes[i],
-            "{} has an operand of {} bytes, which does not fit view {} of {}", what, bytes[i], views[i],
+            "{} has an operand of {} bytes, but view {} needs more or is missing ({} views)", what, bytes[i], views[i],
             plan.views.size());
 }
 
@@ -245,10 +245,11 @@ void CallChecker::checkContractCall(const plan::CallT &call, const plan::Contrac
 void CallChecker::checkScatterIntoCall(const plan::CallT &call, const plan::ScatterIntoT &s) {
   require(isInteger(s.index), "call '{}' has indices that are not integers", call.name);
   require(s.distinct > 0, "call '{}' has no indices", call.name);
-  require(s.element == plan::Element::F32 || isInteger(s.element), "call '{}' cannot scatter elements of this type",
-          call.name);
+  require(s.element == plan::Element::F32 || isInteger(s.element),
+          "call '{}' has an element type that scatters do not support", call.name);
   require(s.kind <= plan::ScatterKind::MAX, "call '{}' has an unknown kind of scatter", call.name);
-  require(call.accumulate[0] == plan::Accumulate::Never, "call '{}': a scatter into a base cannot add", call.name);
+  require(call.accumulate[0] == plan::Accumulate::Never, "call '{}': a scatter into a base cannot add to its result",
+          call.name);
   Quantity whole = (Quantity)s.outer * s.rows * s.width;
   covers(call, call.in_bytes[0], whole, s.element);
   covers(call, call.in_bytes[1], (Quantity)s.distinct * s.indices * (s.per_element ? s.width : 1), s.index);
@@ -263,7 +264,8 @@ void CallChecker::checkScatterCall(const plan::CallT &call, const plan::ScatterA
   covers(call, call.in_bytes[0], (Quantity)s.distinct * s.indices * (s.per_element ? s.width : 1), s.index);
   covers(call, call.in_bytes[1], (Quantity)s.outer * s.indices * s.width, plan::Element::F32);
   bool isRounded = isNarrow(s.result) && !s.per_element && call.accumulate[0] == plan::Accumulate::Never;
-  require(s.result == plan::Element::F32 || isRounded, "call '{}' cannot sum to elements of this type", call.name);
+  require(s.result == plan::Element::F32 || isRounded, "call '{}' has a result type that scatter sums do not support",
+          call.name);
   covers(call, call.out_bytes[0], (Quantity)s.outer * s.rows * s.width, s.result);
 }
 
@@ -283,7 +285,7 @@ void CallChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &
   std::vector<Quantity> needed; // ins, then the result
   if (c) {
     require(element == plan::Element::F32 || call.accumulate[0] == plan::Accumulate::Never,
-            "call '{}' cannot add to elements of this type", call.name);
+            "call '{}' cannot add to a result with its element type", call.name);
     Quantity x = bytes({c->batch, c->groups, c->inputs}, c->dims, &plan::WindowDim::in);
     Quantity w = bytes({c->groups, c->inputs, c->outputs}, c->dims, &plan::WindowDim::size);
     Quantity y = bytes({c->batch, c->groups, c->outputs}, c->dims, &plan::WindowDim::out);
@@ -300,7 +302,8 @@ void CallChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &
   bool fits = call.ins.size() + 1 == needed.size() && call.outs.size() == 1;
   for (size_t i = 0; fits && i < call.ins.size(); ++i)
     fits = (Quantity)call.in_bytes[i] >= needed[i];
-  require(fits && (Quantity)call.out_bytes[0] >= needed.back(), "call '{}' does not fit '{}'", call.name, kernel.name);
+  require(fits && (Quantity)call.out_bytes[0] >= needed.back(),
+          "call '{}' does not have the operands that '{}' requires", call.name, kernel.name);
 }
 
 } // namespace xlc::runtime

@@ -63,7 +63,7 @@ void MeetingChecker::checkMeetings(plan::Purpose purpose) {
         lists[i].push_back(*rendezvous);
       const auto *exchange = step->action.AsExchange();
       require(!exchange || plan.rank_groups[exchange->group]->stages.empty() || isReduction(exchange->kind),
-              "action '{}' gathers or scatters over several stages", step->label);
+              "action '{}' gathers or scatters over several stages; only reductions may span stages", step->label);
     }
   }
   std::vector<size_t> at(lists.size());

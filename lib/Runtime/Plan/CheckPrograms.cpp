@@ -92,7 +92,7 @@ void ProgramChecker::checkActions() {
     return each->purpose == program.purpose &&
            (trains ? has(kLossResult) && has(kNormResult) : has(kLossSumResult) && has(kTargetsResult));
   });
-  require(isShown, "no stage has a loss{}", trains ? " and a gradient norm" : " where it evaluates");
+  require(isShown, "no stage has a loss{}", trains ? " and a gradient norm" : " in an evaluation");
 }
 
 void ProgramChecker::checkCollective(uint32_t group, const std::string &what) {
@@ -108,7 +108,7 @@ void ProgramChecker::checkExchange(const plan::ExchangeT &exchange, const std::s
   bool sums =
       exchange.kind == plan::CollectiveKind::all_reduce || exchange.kind == plan::CollectiveKind::reduce_scatter;
   require(!exchange.wire || (sums && exchange.element == plan::Element::F32 && isNarrow(*exchange.wire)),
-          "{} has elements that cannot be exchanged as another type", what);
+          "{} exchanges its elements as another type; only sums of F32 support this", what);
   require(exchange.kind <= plan::CollectiveKind::MAX, "{} is not a supported collective", what);
   if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX)
     return;
@@ -120,7 +120,7 @@ void ProgramChecker::checkExchange(const plan::ExchangeT &exchange, const std::s
 void ProgramChecker::checkTransfer(const plan::Place *place, Quantity bytes, uint32_t peer, const std::string &what) {
   checkPlace(place, bytes, what);
   require(peer < plan.mesh->pp() && peer != stage,
-          "{} connects stage {} with stage {}, but must connect two of the {} stages", what, stage, peer,
+          "{} connects stage {} with stage {}, but must connect two different ones of the {} stages", what, stage, peer,
           plan.mesh->pp());
 }
 
@@ -134,7 +134,7 @@ void ProgramChecker::checkBegin(const plan::BeginT &begin, const std::string &wh
   for (const plan::NumberPlace &number : begin.numbers) {
     if (number.number() >= std::size(kStepNumbers) || kStepNumbers[number.number()].owner != NumberOf::Step ||
         kStepNumbers[number.number()].writer != WrittenBy::Host || (written >> number.number() & 1)) {
-      require(false, "{} writes number {}, which is not a number of the step or was written before", what,
+      require(false, "{} writes scalar {}, which is not a scalar of the step or was already written", what,
               number.number());
       continue;
     }
@@ -185,7 +185,8 @@ void ProgramChecker::checkStream(const plan::StepT &step, size_t index) {
       require(!call->exchange, "action '{}' runs on the stream of weight gradients, but its call '{}' is an exchange",
               step.label, call->name);
   for (uint32_t other : step.after)
-    require(other < index, "action '{}' is number {}, but waits for number {}", step.label, index, other);
+    require(other < index, "action '{}' has index {}, but waits for action {}, which is not an earlier one", step.label,
+            index, other);
 }
 
 void ProgramChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
@@ -206,7 +207,7 @@ void ProgramChecker::checkStore(const plan::StoreT &store, const std::string &la
   require(store.outputs.size() == store.places.size(), "{} has outputs without places", label);
   require(store.micro_batch < plan.micro_batches, "{} stores micro-batch {}, but there are {} micro-batches", label,
           store.micro_batch, plan.micro_batches);
-  require(program.purpose == plan::Purpose::evaluate, "{} is in a step that trains", label);
+  require(program.purpose == plan::Purpose::evaluate, "{} stores outputs, but is in a training step", label);
   for (size_t i = 0; i < std::min(store.outputs.size(), store.places.size()); ++i) {
     if (store.outputs[i] >= plan.outputs.size()) {
       require(false, "{} stores output {}, but there are {} outputs", label, store.outputs[i], plan.outputs.size());

@@ -21,7 +21,7 @@ void TableChecker::checkSizes() {
   require(shards >= 1 && dp % std::max<uint64_t>(shards, 1) == 0, "{} shards do not divide dp = {}", shards, dp);
   require(plan.micro >= 1 && plan.micro_batches >= 1, "invalid batch: {} micro-batches of {} samples",
           plan.micro_batches, plan.micro);
-  require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "unknown level of processors");
+  require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "unknown processor level");
   require(plan.threads >= 1 && plan.threads <= kMostThreads, "invalid number of threads: {}", plan.threads);
   require(plan.gpu.empty() || !plan.overlap, "the streams of a GPU cannot run in threads");
   require(plan.alignment >= 1 && plan.alignment <= 1 << 20 && (plan.alignment & (plan.alignment - 1)) == 0,
@@ -99,7 +99,7 @@ void TableChecker::checkStorage() {
             scale->window, scale->hysteresis);
   for (const auto &bucket : plan.buckets)
     require((Quantity)bucket->shard_elements * plan.mesh->shards() >= (Quantity)bucket->elements,
-            "bucket '{}' is larger than all its shards", bucket->name);
+            "bucket '{}' is larger than the sum of its shards", bucket->name);
   for (size_t i = 0; i < plan.states.size(); ++i)
     checkState(*plan.states[i], i);
   for (const auto &parameter : plan.parameters)
@@ -124,7 +124,8 @@ void TableChecker::checkInput(const plan::InputT &input) {
     elements = std::min<Quantity>(elements * dim, limit);
   require(elements < limit, "a row of input '{}' is larger than any arena", input.name);
   require(input.element <= plan::Element::I1, "input '{}' has a type that data files do not support", input.name);
-  require(!input.has_limit || input.limit >= 1, "input '{}' has ids for a table with {} rows", input.name, input.limit);
+  require(!input.has_limit || input.limit >= 1,
+          "input '{}' has ids for a table with {} rows; a table must have at least 1", input.name, input.limit);
   require(isOfData(input) || (input.element == plan::Element::I64 && input.row_shape.empty()),
           "input '{}' holds sample numbers, which must be I64 scalars, but has element type {}", input.name,
           (int)input.element);
@@ -174,7 +175,7 @@ void TableChecker::checkDataset(const plan::DatasetT *dataset) {
     first = first ? first : input;
     require(stream && isInteger(input->element) && input->row_shape.size() == 1 && input->row_shape[0] >= 1 &&
                 input->row_shape == first->row_shape,
-            "input '{}' gets its rows from a stream that cannot provide them", input->name);
+            "input '{}' does not match its token stream, which has rows of integers of one length", input->name);
   }
 }
 
@@ -217,11 +218,11 @@ void TableChecker::checkState(const plan::StateT &state, size_t number) {
        isNumber = state.kind == StateKind::Counter || state.kind == StateKind::Result,
        isTable = state.kind == StateKind::Members, isSite = state.kind == StateKind::Site;
   require(state.site.has_value() == isSite, "state {}, '{}', {}", number, state.name,
-          isSite ? "is a site without a number" : "has the number of a site");
+          isSite ? "must have a site number" : "must not have a site number");
   require(state.bucket.has_value() == (!isIndex && !isNumber && !isSite) && state.group.has_value() == isIndex &&
               (!state.bucket || *state.bucket < plan.buckets.size()) &&
               (!state.group || *state.group < plan.rank_groups.size()),
-          "state {}, '{}', refers to bucket {} of {} and group {} of {}", number, state.name,
+          "state {}, '{}', has an invalid bucket ({} of {}) or group ({} of {})", number, state.name,
           state.bucket ? std::to_string(*state.bucket) : "none", plan.buckets.size(),
           state.group ? std::to_string(*state.group) : "none", plan.rank_groups.size());
   require(isIndex || isTable || isSite       ? state.element == plan::Element::I64
@@ -229,12 +230,13 @@ void TableChecker::checkState(const plan::StateT &state, size_t number) {
           : state.kind == StateKind::Result  ? state.element == scalarElement || state.element == plan::Element::F64 ||
                                                    state.element == plan::Element::I64
                                              : isFloat(state.element),
-          "state {}, '{}', has type {}", number, state.name, nameOf(state.element));
+          "state {}, '{}', has type {}, which its kind does not allow", number, state.name, nameOf(state.element));
   require((state.begins != plan::Beginning::Index || isIndex) &&
               (state.begins == plan::Beginning::Members) == isTable &&
               (state.begins == plan::Beginning::Site) == isSite &&
               (state.begins != plan::Beginning::Parameters || isOfBucket(state)),
-          "state {}, '{}', begins with {}", number, state.name, plan::EnumNameBeginning(state.begins));
+          "state {}, '{}', has initial values of kind {}, which its own kind does not allow", number, state.name,
+          plan::EnumNameBeginning(state.begins));
   bool isTwice = std::any_of(plan.states.begin(), plan.states.begin() + (ptrdiff_t)number, [&](const auto &other) {
     return other->kind == state.kind && other->name == state.name && other->bucket == state.bucket &&
            other->group == state.group && other->site == state.site;

@@ -67,14 +67,14 @@ void ScheduleChecker::check() {
   for (const TakenByRate &taken : row.takes)
     require(!taken.isRequired || isGiven[(size_t)taken.key], "schedule {} lacks {}", row.name, rowOf(taken.key).name);
   require(isCurve(schedule.warmup_shape) && isCurve(schedule.decay_shape),
-          "schedule {} has an unknown shape of warmup or decay", row.name);
+          "schedule {} has an unknown warmup or decay shape", row.name);
   require(std::ranges::is_sorted(schedule.milestones, std::less_equal<>()) &&
               schedule.milestones.empty() == !row.takesMilestones,
-          "schedule {} has {} milestones, which are not the ascending numbers that it requires", row.name,
+          "schedule {} has {} milestones; only multistep has milestones, in ascending order", row.name,
           schedule.milestones.size());
   double first = plan.groups.empty() ? 0 : plan.groups[0]->lr, least = scheduleOf(plan).get(ScheduleKey::MinLr);
-  require(least <= first, "schedule {} has min_lr {}, which is above the rate of the first group, {}", row.name, least,
-          first);
+  require(least <= first, "schedule {} has min_lr {}, which is above the learning rate of the first group, {}",
+          row.name, least, first);
 }
 
 } // namespace xlc::runtime

@@ -16,7 +16,7 @@ PlanBytes sealPlan(const uint8_t *begin, uint64_t size) { return {begin, size, X
 std::unique_ptr<Plan> readPlan(const PlanBytes &bytes) {
   if (uint64_t found = sealPlan(bytes.begin, bytes.size).checksum; found != bytes.checksum)
     throw Rejected(fmt::format("error: the plan in this program is damaged: its checksum is {:016x}, but {:016x} was "
-                               "written with it; compile or copy the program again",
+                               "recorded; compile or copy the program again",
                                found, bytes.checksum));
   flatbuffers::Verifier verifier(bytes.begin, bytes.size, 64, 100'000'000);
   if (bytes.size < 8 || !plan::VerifyPlanBuffer(verifier))

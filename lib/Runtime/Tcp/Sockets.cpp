@@ -145,7 +145,7 @@ Listening listenAt(const std::string &host, uint16_t port) {
   if (isElsewhere)
     return made;
   made.sockets.clear(); // the port is for one
-  return listenAtAll(port, fmt::format("resolves to {} on this host, which other hosts cannot reach", first));
+  return listenAtAll(port, fmt::format("resolves on this host to {}, which other hosts cannot reach", first));
 }
 
 OwnedFile acceptAt(const OwnedFile &door) {

@@ -190,7 +190,7 @@ void Star::deliver(Frame frame) {
 void Star::keepNote(Frame frame) {
   if (unheardBytes + frame.size() > mostMessageBytes)
     return complain(frame.header.from,
-                    fmt::format("rank {} has sent {} MiB of notes before the job began; the limit is {} MiB",
+                    fmt::format("rank {} has sent {} MiB of control messages before the job began; the limit is {} MiB",
                                 frame.header.from, inMebibytes(unheardBytes + frame.size()),
                                 inMebibytes(mostMessageBytes)));
   unheardBytes += frame.size();
