@@ -30,7 +30,7 @@ WAITS_AT_THE_END = ("cuStreamSynchronize", "cuCtxSetCurrent")  # when the device
 IMAGES = ("cuLibraryLoadData", "cuLibraryGetKernel", "cuKernelGetFunction")  # the next one is taken
 CHIPS = 4  # that there may be images for
 WHERES = {5: r"error: (rank \d+, |after the last step: ).*", 1: r"error: (this machine's GPU cannot be used: |cuBLASLt |NCCL ).*"}
-SAID_AS = {"cublasLtGetVersion": "cuBLASLt is version 0"}  # which has no status
+SAID_AS = {"cublasLtGetVersion": "cuBLASLt has version 0"}  # which has no status
 
 
 @dataclasses.dataclass
