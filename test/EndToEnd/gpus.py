@@ -215,7 +215,7 @@ def fused_attention(setting, everything):
         if losses[0] == losses[1] or not mixed.distance(*losses) <= 5e-3:
             yield f"{precision}: losses {losses[1]} with cuDNN, {losses[0]} without"
         for variable, value, words in (("XLC_SIMULATE_CUDNN", 90500, r"error: cuDNN has version 9.5.0 \(.*\), but programs need 9.6"),
-                                       ("XLC_SIMULATE_CUDNN", 91001, r"error: cuDNN has version 9.10.1 \(.*\), which computes wrong attention"),
+                                       ("XLC_SIMULATE_CUDNN", 91001, r"error: cuDNN has version 9.10.1 \(.*\), which computes attention incorrectly"),
                                        ("XLC_SIMULATE_CUDNN_WORKSPACE", 1 << 40, "error: cuDNN 9.* has no usable kernel for .* compile with runtime: {attention: products}")):
             code, said = simulated.end("early", steps=1, **{variable: value})
             if code != 1 or not re.search(words, said):

@@ -31,7 +31,7 @@ Library::Library(const OpenedLibrary &library) {
 
 void Library::requireRightAttention(const OpenedLibrary &library) const {
   if (std::ranges::count(wrongAttention, number))
-    throw Rejected(fmt::format("error: cuDNN has version {} ({}), which computes wrong attention: {}", version(),
+    throw Rejected(fmt::format("error: cuDNN has version {} ({}), which computes attention incorrectly: {}", version(),
                                library.path(), cudnnLibrary.howToGet));
 }
 
