@@ -339,14 +339,13 @@ TEST_P(SimulatedNccl, MemoryThatIsRegistered) {
 }
 
 TEST_P(SimulatedNccl, MemoryThatOneRankHasRegistered) {
-  expectComplaint(
-      "(type 7, registered, but rank 1 calls .* of type 7|"
-      "rank 1 .* of type 7, but rank 0 calls .* of type 7, registered)",
-      [](Rank &rank) {
-        if (rank.number == 0)
-          rank.registerArena();
-        rank.sum();
-      });
+  expectComplaint("(type 7, registered, but rank 1 calls .* of type 7|"
+                  "rank 1 .* of type 7, but rank 0 calls .* of type 7, registered)",
+                  [](Rank &rank) {
+                    if (rank.number == 0)
+                      rank.registerArena();
+                    rank.sum();
+                  });
 }
 
 TEST_P(SimulatedNccl, MemoryOfWhichSomeIsRegistered) {

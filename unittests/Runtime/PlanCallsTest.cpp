@@ -182,12 +182,10 @@ TEST(Plan, WindowsMustMeetTheirInput) {
   });
   expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 3, 2, 2, 1, 0}); });
   expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 1, 2, 2, 1, 2}); });
-  expect("call 'gradient' does not have the operands that 'gradient' requires", [&](Plan &p) {
-    convolve(p, {1 << 20, 1, 1, 1, 1, 0});
-  });
-  expect("call 'gradient' does not have the operands that 'gradient' requires", [&](Plan &p) {
-    pool(p, {4, 2, 2, 2, 1, 0});
-  });
+  expect("call 'gradient' does not have the operands that 'gradient' requires",
+         [&](Plan &p) { convolve(p, {1 << 20, 1, 1, 1, 1, 0}); });
+  expect("call 'gradient' does not have the operands that 'gradient' requires",
+         [&](Plan &p) { pool(p, {4, 2, 2, 2, 1, 0}); });
 }
 
 } // namespace
