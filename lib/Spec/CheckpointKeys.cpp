@@ -35,8 +35,8 @@ const Key rows[] = {
    [](Spec &s, const Value &v) { checkpointOf(s).keepEvery = v.integer; }},
   {"checkpoint.background", Kind::Choice, any, "direct|copy|off", "`direct` on CPUs, `copy` on GPUs",
    "Training while a checkpoint is written. `direct`: a thread writes the memory of the ranks during forward and "
-   "backward of the next step, whose first update waits for the thread; this does not use additional memory. `copy`: "
-   "the checkpoint is first copied to host memory and written from there in the background. `off`: the next step "
+   "backward of the next step, whose first update waits until the memory is read; this does not use additional memory. "
+   "`copy`: the checkpoint is first copied to host memory and written from there in the background. `off`: the next step "
    "waits.",
    [](Spec &s, const Value &v) {
      using enum CheckpointSpec::Background;

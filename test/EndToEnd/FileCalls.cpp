@@ -5,6 +5,7 @@
 //     FILE_CALLS_COUNT    a file of sixteen bytes, which has the count
 //     FILE_CALLS_KILL     at this call, from 1 on, the process group is killed; FILE_CALLS_AFTER: behind it, not before
 //     FILE_CALLS_FAIL     this call fails with FILE_CALLS_ERRNO; a write without that is short, and goes on
+//     FILE_CALLS_SYNC     milliseconds that each sync takes longer
 //     FILE_CALLS_TRACE    a file to which each call that has succeeded is added: a line "call, path, other path, offset,
 //                         bytes" with tabs between, and the bytes that a write has written. One call at a time is then
 //                         under way, so that their order is that of the lines
@@ -35,6 +36,7 @@ struct Settings {
   const char *folder = text("FILE_CALLS_IN");
   uint64_t kill = std::strtoull(text("FILE_CALLS_KILL"), nullptr, 10),
            fail = std::strtoull(text("FILE_CALLS_FAIL"), nullptr, 10);
+  useconds_t sync = 1000 * (useconds_t)std::atoi(text("FILE_CALLS_SYNC"));
   bool after = *text("FILE_CALLS_AFTER");
   int error = std::atoi(text("FILE_CALLS_ERRNO")), trace = -1;
   std::atomic<uint64_t> *count = nullptr; ///< and whether a call that is traced is under way
@@ -172,7 +174,10 @@ ssize_t pwrite(int file, const void *from, size_t bytes, off_t at) {
 ssize_t pwrite64(int file, const void *from, size_t bytes, off64_t at) { return pwrite(file, from, bytes, at); }
 int fsync(int file) {
   auto real = next<int (*)(int)>("fsync");
-  return isWatched(file) ? watch({"fsync", pathOf(file)}, [&] { return real(file); }) : real(file);
+  if (!isWatched(file))
+    return real(file);
+  usleep(settings().sync);
+  return watch({"fsync", pathOf(file)}, [&] { return real(file); });
 }
 int rename(const char *from, const char *to) {
   auto real = next<int (*)(const char *, const char *)>("rename");

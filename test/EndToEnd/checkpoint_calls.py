@@ -3,6 +3,7 @@ and the run resumes with the bits of an uninterrupted one; or the call fails, an
 
 import errno
 import itertools
+import json
 import mmap
 import os
 import pathlib
@@ -114,10 +115,25 @@ def failing(name, places):
     return check
 
 
+def waits_for_reads_alone(setting):
+    """A disk whose syncs are slow delays the step behind a checkpoint with `off`, and not with `direct`."""
+    seconds = {}
+    for background in ("off", "direct"):
+        watched = Watched(setting, "two threads", background)
+        log = watched.program.folder / "log.jsonl"
+        code, said, _ = watched.run(STEPS - 1, background, "--log", log, FILE_CALLS_SYNC=1000)
+        if code:
+            yield f"{background}: exit code {code}: {said}"
+            return
+        seconds[background] = sum(json.loads(line).get("checkpoint_seconds", 0) for line in log.read_text().splitlines())
+    if not seconds["direct"] < 0.5 < 1 <= seconds["off"]:
+        yield f"steps wait {seconds} s for a checkpoint"
+
+
 def list_checks(all_of_them):
     checks = []
     for name, background in itertools.product(KILLED, ("off", "direct", "copy")):
         if all_of_them or (name, background) in (("eight threads", "direct"), ("one rank", "off")):
             checks.append((f"checkpoints: killed at a call, {name}, {background}", killed(name, background, 0 if all_of_them else 5)))
     checks += [(f"checkpoints: a call fails, {name}", failing(name, 0 if all_of_them else 6)) for name in KILLED if all_of_them or name == "one rank"]
-    return checks
+    return checks + [("checkpoints: a slow disk delays no update", waits_for_reads_alone)]

@@ -58,7 +58,7 @@ TEST_P(Beside, WhatTheProgramWasCompiledWithIsAccepted) { EXPECT_EQ(complaint(),
 TEST_P(Beside, OtherValuesAreOfAnotherCompilation) {
   write({counting("w", {7, 10}, 2)});
   expect("beside: error: has values ");
-  expect(", but the program was compiled with values " + plan.parameters_digest +
+  expect(", but the program was compiled with values with checksum " + plan.parameters_digest +
          "; compile again, or start from other parameters with --init");
 }
 
