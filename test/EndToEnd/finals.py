@@ -70,8 +70,8 @@ def describe(shape, values):
 
 def to_line(entry):
     """Eight digits of an element are a hundredth of a tolerance or less, and so are ten of a sum."""
-    elements, sums = (", ".join(f"{value:.{digits}g}" for value in entry[key]) for key, digits in (("elements", 8), ("sums", 10)))
-    return f'{{"shape": {entry["shape"]}, "norm": {entry["norm"]!r}, "elements": [{elements}], "sums": [{sums}]}}'
+    elements, sums = (", ".join(f"{value:.{digits}g}" for value in entry[key]) for key, digits in (("elements", 7), ("sums", 9)))
+    return f'{{"shape": {entry["shape"]}, "norm": {entry["norm"]:.9g}, "elements": [{elements}], "sums": [{sums}]}}'
 
 
 def write(path, tensors):
