@@ -9,43 +9,43 @@ using namespace xlc::onnx;
 namespace {
 constexpr StringLiteral quantised = "integer inference; a quantised model is not trained";
 constexpr StringLiteral random = "draws random numbers that would have to be equal on all ranks";
-constexpr StringLiteral recurrent = "a recurrent network; no rule unrolls its steps";
+constexpr StringLiteral recurrent = "a recurrent network, whose steps xlc does not unroll";
 constexpr StringLiteral loop = "a loop whose length may depend on the data; exporters unroll loops of fixed length";
 constexpr StringLiteral optional = "optional values; PyTorch's exporters do not write them for training";
-constexpr StringLiteral detection = "object detection: the shape or place of results depends on the data";
+constexpr StringLiteral detection = "object detection: the regions that are read depend on the data";
 constexpr StringLiteral sound = "audio processing, done before training";
 constexpr StringLiteral text = "text processing, done before training";
-constexpr StringLiteral dataShape = "the shape of its result depends on the data";
-constexpr StringLiteral sampling = "samples images at computed places; no model of the supported families needs it";
+constexpr StringLiteral dataShape = "the shape of the result depends on the data";
+constexpr StringLiteral sampling = "samples images at computed coordinates; not used by the supported families";
 
 struct Row {
   StringLiteral name, reason;
 };
 constexpr Row table[] = {
-    {"AffineGrid", sampling},
-    {"BitShift", "shifts unsigned integers, which tensors of a model cannot have"},
+    {"AffineGrid", "computes the coordinates for GridSample; not used by the supported families"},
+    {"BitShift", "shifts unsigned integers, whose types are not supported"},
     {"BlackmanWindow", sound},
     {"CenterCropPad", "not written by PyTorch's exporters, which use Slice and Pad"},
-    {"Col2Im", sampling},
+    {"Col2Im", "sums overlapping image patches (fold); not used by the supported families"},
     {"ConvInteger", quantised},
     {"DFT", sound},
     {"DeformConv", sampling},
     {"DequantizeLinear", quantised},
-    {"Det", "the determinant of a matrix; no model of the supported families needs it"},
+    {"Det", "the determinant of a matrix; not used by the supported families"},
     {"DynamicQuantizeLinear", quantised},
     {"GRU", recurrent},
     {"GridSample", sampling},
     {"HammingWindow", sound},
     {"HannWindow", sound},
-    {"ImageDecoder", "decoding of image files, done before training"},
+    {"ImageDecoder", "decodes image files; done before training"},
     {"LSTM", recurrent},
     {"Loop", loop},
     {"MatMulInteger", quantised},
     {"MaxRoiPool", detection},
-    {"MaxUnpool", sampling},
+    {"MaxUnpool", "scatters values to the indices of a MaxPool; not used by the supported families"},
     {"MelWeightMatrix", sound},
     {"Multinomial", random},
-    {"NonMaxSuppression", detection},
+    {"NonMaxSuppression", "object detection: the shape of the result depends on the data"},
     {"Optional", optional},
     {"OptionalGetElement", optional},
     {"OptionalHasElement", optional},

@@ -349,8 +349,8 @@ constexpr Phase phases[] = {
      "runtime.deterministic",
 
      "the computation of the loss, as a whole or by rows; the dimension of each parameter that tp splits, and from it "
-     "the layout of every value and the collectives; the products that are rounded after a bias or another addition "
-     "of the target's library",
+     "the layout of every value and the collectives; the products that are rounded after their bias, or after other "
+     "operations that the target's library fuses with them",
      "no partial sum is used as a complete one or returned undeclared; gradients have the layouts of their parameters",
      Fault::Compiler, shard},
     {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",
@@ -370,8 +370,8 @@ constexpr Phase phases[] = {
     {"Memory", "sched", "exec",
      "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.weight_gradients, runtime.threads_per_rank, "
      "runtime.attention, runtime.deterministic",
-     "the ops of each kernel; the windows of messages; lifetimes, shared memory and offsets in one arena per rank; "
-     "the actions that may run concurrently",
+     "the ops of each kernel; the windows of messages; lifetimes and offsets of buffers in one arena per rank, and the "
+     "values that share a buffer; the actions that may run concurrently",
      "no two live buffers overlap; nothing is read before it is written; actions that access the same byte are ordered",
      Fault::Compiler, memory},
     {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel without a library call",

@@ -61,7 +61,7 @@ LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options
 }
 
 void xlc::printPhases(raw_ostream &out) {
-  out << "| # | phase | in → out | decides | reads of the spec | gate |\n|---|---|---|---|---|---|\n";
+  out << "| # | phase | in → out | decides | spec keys that it reads | gate |\n|---|---|---|---|---|---|\n";
   for (auto [number, phase] : llvm::enumerate(getPhases()))
     out << "| " << number << " | `" << phase.name << "` | " << phase.input << " → " << phase.output << " | "
         << phase.decides << " | " << phase.reads << " | " << phase.gate << " |\n";

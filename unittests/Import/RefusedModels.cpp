@@ -155,8 +155,8 @@ symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): the unnamed d
     {"Unsupported", "batch: {micro: 1}", kUnsupportedModel,
      R"(
 error: 3 nodes have an operator that is not supported: node 'wave' (Det), node 'gpu' (Relu) of domain 'com.vendor', node 'last' (Unique)
-note: Det: the determinant of a matrix; no model of the supported families needs it
-note: Unique: the shape of its result depends on the data
+note: Det: the determinant of a matrix; not used by the supported families
+note: Unique: the shape of the result depends on the data
 )"},
     {"UnsupportedSingle", "batch: {micro: 1}", kUnsupportedSingle,
      R"(
