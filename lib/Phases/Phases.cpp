@@ -333,25 +333,26 @@ constexpr Phase phases[] = {
     {"Import", "ONNX", "graph",
      "batch.micro, dims, micro-batches of all ranks, loss, init, dropout, eval, trainable, padding, tie, untie",
 
-     "static shapes for one micro-batch of one data-parallel rank; reverts rewrites of exporters; raises patterns; "
-     "finds units",
+     "static shapes for one micro-batch of one data-parallel rank; the rewrites of exporters to revert; the patterns "
+     "to raise; the units",
      "every op is of the graph dialect and has static shapes, a source name and a unit", Fault::User, import},
     {"Differentiate", "graph", "graph", "pipeline.cuts, optimizer, trainable",
      "backward by one rule per op, and the optimizer's update",
      "every trainable parameter has a gradient; every op has a role", Fault::User, differentiate, checkStages},
     {"Precision", "graph", "graph", "precision",
      "the sixteen-bit values, and the place where each is rounded; the parameters with a float32 master",
-     "products take narrow operands; no statistic, no loss and no gradient of a parameter is rounded; each parameter "
+     "products have narrow operands; no statistic, no loss and no gradient of a parameter is rounded; each parameter "
      "has one master",
      Fault::Compiler, precision},
     {"Shard", "graph", "graph + dist",
      "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk, cluster.device_memory, precision, "
      "runtime.deterministic",
 
-     "the computation of the loss, as a whole or by rows; the dimension of each parameter that tp splits, and from it "
-     "the layout of every value and the collectives; the products that are rounded after their bias, or after other "
+     "the computation of the loss, as a whole or by rows; the dimension in which tp splits each parameter, and from "
+     "it the layout of every value and the collectives; the products that are rounded after their bias, or after other "
      "operations that the target's library fuses with them",
-     "no partial sum is used as a complete one or returned undeclared; gradients have the layouts of their parameters",
+     "no partial sum is used as a complete sum, or returned without a declaration as partial; gradients have the "
+     "layouts of their parameters",
      Fault::Compiler, shard},
     {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",
 
@@ -362,19 +363,20 @@ constexpr Phase phases[] = {
 
      "buckets; the places of parameters, gradients and states; the actions that gather, release and reduce; the order "
      "of the pipeline's slots and messages",
-     "parameters are read only while whole; each micro-batch's contribution to each gradient is summed exactly once "
-     "over dp",
+     "parameters are read only while they are whole; each micro-batch's contribution to each gradient is summed "
+     "exactly once over dp",
      Fault::Compiler, dataParallel},
     {"Schedule", "sched", "sched", "tp, zero, runtime.overlap", "the distance between a gather's start and its use",
-     "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
+     "as for DataParallel; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
     {"Memory", "sched", "exec",
      "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.weight_gradients, runtime.threads_per_rank, "
      "runtime.attention, runtime.deterministic",
      "the ops of each kernel; the windows of messages; lifetimes and offsets of buffers in one arena per rank, and the "
      "values that share a buffer; the actions that may run concurrently",
-     "no two live buffers overlap; nothing is read before it is written; actions that access the same byte are ordered",
+     "no two live buffers overlap; every byte is written before it is read; actions that access the same byte are "
+     "ordered",
      Fault::Compiler, memory},
-    {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel without a library call",
+    {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel that no library computes",
      "each call of a generated kernel has code for its memory layout", Fault::Compiler, lower},
     {"Emit", "exec + @kernels", "program", "batch.micro, runtime.threads_per_rank, data, eval, init",
      "nothing; it writes the plan as data, an object file of code and plan, and the program",
