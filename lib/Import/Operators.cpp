@@ -183,9 +183,9 @@ const Operator *xlc::onnx::findOperator(const Node &node) {
 void xlc::printOperators(raw_ostream &out) {
   out << "# ONNX operators\n\n"
          "This page lists the operators that xlc imports, and the `graph` ops that each operator becomes.\n"
-         "`xlc docs operators` prints this page from the table of import rules (lib/Import/Operators.cpp). An operator\n"
-         "marked \"known values only\" is evaluated at compile time, like the shape arithmetic of exporters; its\n"
-         "operands must not depend on the inputs of the model. If a model has other operators, one message lists "
+         "`xlc docs operators` prints this page from the table of import rules (lib/Import/Operators.cpp). An "
+         "operator\nmarked \"known values only\" is evaluated at compile time, like the shape arithmetic of exporters; "
+         "its\noperands must not depend on the inputs of the model. If a model has other operators, one message lists "
          "all of\ntheir nodes.\n\n"
          "CumSum and TopK compare every pair of elements along their dimension, which may have up to 8192 elements. "
          "Indices\n"
