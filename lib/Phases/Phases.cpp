@@ -357,8 +357,8 @@ constexpr Phase phases[] = {
     {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",
 
      "the units of each pipeline stage; unit functions with explicit boundaries and residuals",
-     "`@micro_batch` only calls unit functions, each unit once in forward and once in backward",
-     Fault::Compiler, stage},
+     "`@micro_batch` only calls unit functions, each unit once in forward and once in backward", Fault::Compiler,
+     stage},
     {"DataParallel", "graph", "sched",
      "dp, pp, tp, pipeline, micro-batches, zero_stage, dp_shard, zero, cluster.device_memory, precision",
 
