@@ -3,6 +3,7 @@
 // Half of an exported graph is shape arithmetic. Once batch and sequence are numbers, all of it
 // can be computed here, so that none of it reaches the `graph` dialect.
 #include "Evaluate.h"
+#include "DescribeNames.h"
 
 using namespace llvm;
 using namespace xlc::onnx;
@@ -108,7 +109,8 @@ bool xlc::onnx::evaluateGatherND(Evaluation &e) {
   int64_t depth = indices.shape[last];
   if (batch < 0 || batch > last || batch + depth > (int64_t)data.shape.size() ||
       ArrayRef(data.shape).take_front(batch) != ArrayRef(indices.shape).take_front(batch))
-    return e.fail("has indices whose shape does not match data of rank " + Twine(data.shape.size()));
+    return e.fail("has indices of shape " + describeShape(indices.shape) + " and batch_dims = " + Twine(batch) +
+                  ", which do not match data of shape " + describeShape(data.shape));
   Shape shape(ArrayRef(indices.shape).drop_back()), stored(ArrayRef(indices.stored).drop_back());
   int64_t rows = countElements(stored), inner = countElements(ArrayRef(data.shape).drop_front(batch + depth));
   int64_t inBatch = std::max<int64_t>(1, countElements(ArrayRef(indices.shape).slice(batch, last - batch)));

@@ -1,6 +1,7 @@
 // Import rules for lookups and updates at single elements. If positions are known and distinct, an update of rows
 // becomes a gather from the updates, selected where there is one; otherwise it is a scatter, in which the last update
 // of a position is kept.
+#include "DescribeNames.h"
 #include "ReadInputs.h"
 
 using namespace mlir;
@@ -35,7 +36,8 @@ struct ElementAccess {
     extent[axis] = shape[axis];
     for (size_t d = 0; d < shape.size(); ++d)
       if (extent[d] > shape[d])
-        return n.fail("has more indices than elements in dimension " + Twine(d));
+        return n.fail("has indices of size " + Twine(extent[d]) + " in dimension " + Twine(d) + ", but data of size " +
+                      Twine(shape[d]));
     indices = readPlaces();
     return indices != nullptr;
   }
@@ -121,8 +123,8 @@ bool readReduction(NodeImport &n, std::optional<graph::Scatter> &kind) {
 
 bool checkSums(NodeImport &n) {
   return isa<FloatType>(n.elementType(0)) ||
-         n.fail("adds to integers at indices that are not known when the model is compiled; such indices require "
-                "floats");
+         n.fail("adds to integers at indices that are not known when the model is compiled, which is supported for "
+                "floats only");
 }
 
 /// Booleans are scattered as numbers.
@@ -269,7 +271,8 @@ bool xlc::onnx::importGatherND(NodeImport &n) {
   int64_t batch = getInt(n.node, "batch_dims", 0), rank = (int64_t)from.size();
   if (batch < 0 || batch >= (int64_t)indexShape.size() || batch + indexShape.back() > rank || indexShape.back() < 1 ||
       ArrayRef<int64_t>(from).take_front(batch) != ArrayRef<int64_t>(indexShape).take_front(batch))
-    return n.fail("has indices whose shape does not match data of rank " + Twine(rank));
+    return n.fail("has indices of shape " + describeShape(indexShape) + " and batch_dims = " + Twine(batch) +
+                  ", which do not match data of shape " + describeShape(from));
   int64_t depth = batch + indexShape.back();
   ArrayRef<int64_t> whole = from, rest = whole.drop_front(depth);
   RowPlaces places;
@@ -285,7 +288,8 @@ bool xlc::onnx::importScatterND(NodeImport &n) {
   Shape shape = n.shape(0), indexShape = n.shape(1);
   std::optional<graph::Scatter> kind;
   if (indexShape.empty() || indexShape.back() < 1 || indexShape.back() > (int64_t)shape.size())
-    return n.fail("has indices whose shape does not match data of rank " + Twine(shape.size()));
+    return n.fail("has indices of shape " + describeShape(indexShape) +
+                  "; the last dimension must have a size of 1 to " + Twine(shape.size()) + ", the rank of the data");
   ArrayRef<int64_t> sizes = ArrayRef<int64_t>(shape).take_front(indexShape.back());
   ArrayRef<int64_t> rest = ArrayRef<int64_t>(shape).drop_front(indexShape.back());
   SmallVector<int64_t> rows(indexShape.begin(), indexShape.end() - 1), flat{countElements(sizes)};
@@ -295,7 +299,7 @@ bool xlc::onnx::importScatterND(NodeImport &n) {
   if (!readReduction(n, kind))
     return false;
   if (ArrayRef<int64_t>(n.shape(2)) != ArrayRef<int64_t>(wanted))
-    return n.fail("has updates whose shape does not match the indices");
+    return n.fail("has updates of shape " + describeShape(n.shape(2)) + ", must be " + describeShape(wanted));
   RowPlaces places;
   Value data = n.value(0), updates = n.value(2);
   if (!data || !updates || !readRowPlaces(n, sizes, {}, places))

@@ -22,8 +22,8 @@ bool xlc::onnx::importTile(NodeImport &n) {
     wide.append({count, size});
     int64_t product;
     if (llvm::MulOverflow(count, size, product))
-      return n.fail("has a repeat count of " + Twine(count) + " for a dimension of size " + Twine(size) +
-                    ", which is too large");
+      return n.fail("has a repeat count of " + Twine(count) + ", which is too large for a dimension of size " +
+                    Twine(size));
     result.push_back(product);
   }
   return n.produce(n.reshape(n.broadcast(n.reshape(x, apart), wide), result));
@@ -42,7 +42,9 @@ Value xlc::onnx::padByCopy(NodeImport &n, Value x, StringRef mode, ArrayRef<int6
     if (low[d] == 0 && high[d] == 0)
       continue;
     if (length > maximumStored)
-      return n.fail("pads to more than " + Twine(maximumStored) + " elements"), Value();
+      return n.fail("pads a dimension to " + Twine(length) + " elements, but at most " + Twine(maximumStored) +
+                    " are supported"),
+             Value();
     int64_t period = mode == "reflect" ? std::max<int64_t>(2 * (size - 1), 1) : size;
     SmallVector<int64_t> places;
     for (int64_t i = -low[d]; i < length - low[d]; ++i) {
@@ -193,7 +195,7 @@ bool readSizes(NodeImport &n, Shape &axes, SmallVector<double> &scales, Shape &s
   bool hasScales = scaleInput && !scaleInput->shape.empty() && scaleInput->shape[0] > 0;
   const ConstantTensor *given = hasScales ? scaleInput : sizeInput;
   if (!given || given->shape.size() != 1 || given->shape[0] != (int64_t)axes.size())
-    return n.fail("needs a scale or a size for each axis that is known when the model is compiled");
+    return n.fail("needs a scale or a size, known when the model is compiled, for each axis");
   ConstantTensor all = given->materialized();
   std::string policy = getString(n.node, "keep_aspect_ratio_policy", "stretch");
   for (size_t i = 0; i < axes.size(); ++i) {

@@ -1,6 +1,7 @@
 // Import rules for losses over classes. The mean over counted rows is written as sum / count of a cross_entropy, which
 // Loss.cpp searches for; a negative log likelihood of a log-softmax is one too. Class weights, and losses that are not
 // reduced, are small ops.
+#include "DescribeNames.h"
 #include "ReadInputs.h"
 
 using namespace mlir;
@@ -22,7 +23,8 @@ struct ClassLoss {
     if (shape.size() >= 2 && shape == rows && isa_and_nonnull<FloatType>(n.elementType(1)))
       return readSoft();
     if (shape.size() < 2 || (expected.erase(expected.begin() + 1), expected != rows))
-      return n.fail("has labels whose shape does not match the scores");
+      return n.fail("has labels of shape " + describeShape(rows) + ", which do not match scores of shape " +
+                    describeShape(n.shape(0)));
     scores = n.value(0), labels = n.value(1);
     if (!scores || !labels || !isa<FloatType>(n.elementType(0)) || !isa<IntegerType>(n.elementType(1)) ||
         n.elementType(1).isInteger(1))

@@ -65,7 +65,8 @@ Value movingAverage(NodeImport &n, Planes &planes, Value old, Value now, double 
 bool areVectors(NodeImport &n, size_t from, size_t to, int64_t size) {
   for (size_t i = from; i <= to; ++i)
     if (n.shape(i) != Shape{size} || n.elementType(i) != n.elementType(0))
-      return n.fail("needs a vector of " + Twine(size) + " elements of the type of input 0 as input " + Twine(i));
+      return n.fail("needs a vector of " + Twine(size) + " elements, with the element type of input 0, as input " +
+                    Twine(i));
   return true;
 }
 
@@ -98,7 +99,7 @@ bool xlc::onnx::importBatchNormalization(NodeImport &n) {
   double epsilon = getFloat(n.node, "epsilon", 1e-5), keep = getFloat(n.node, "momentum", 0.9);
   bool isTraining = isTrainingForm(n.node, n.opset);
   if (isTraining && planes.count() < 2)
-    return n.fail("has one element for each channel, whose variance is not defined; use a micro-batch of 2 or more");
+    return n.fail("has one element for each channel, so the variance is not defined; use a micro-batch of 2 or more");
   if (!isTraining && n.node.outputs.size() > 1)
     return n.fail("has outputs for running averages, which require training_mode = 1");
   Value mean = isTraining ? planes.mean(planes.x) : runningMean;

@@ -12,6 +12,14 @@ namespace {
 
 constexpr int64_t largest = int64_t(1) << 31;
 
+bool failOutput(NodeImport &n, int64_t size, int64_t most) {
+  return n.fail("has an output dimension of " + Twine(size) + " elements; 1 to " + Twine(most) + " are supported");
+}
+
+bool failPad(NodeImport &n, int64_t pad) {
+  return n.fail("has a pad of " + Twine(pad) + " elements; -2147483647 to 2147483647 are supported");
+}
+
 /// The windows of a node over an input of shape [n, channels, spatial...].
 struct WindowAttributes {
   Shape in, size, strides, dilations, low, high;
@@ -25,7 +33,7 @@ struct WindowAttributes {
     in.assign(shape.begin() + 2, shape.end());
     for (int64_t number : in)
       if (number < 1 || number >= largest)
-        return n.fail("has a dimension of " + Twine(number) + " elements");
+        return n.fail("has a spatial dimension of " + Twine(number) + " elements; 1 to 2147483647 are supported");
     Shape ones(in.size(), 1), zeros(2 * in.size(), 0);
     size = getInts(n.node, "kernel_shape").value_or(Shape(kernel));
     strides = getInts(n.node, "strides").value_or(ones);
@@ -33,16 +41,19 @@ struct WindowAttributes {
     Shape pads = getInts(n.node, "pads").value_or(zeros);
     autoPad = getString(n.node, "auto_pad", "NOTSET");
     if (size.size() != in.size() || strides.size() != in.size() || dilations.size() != in.size() ||
-        pads.size() != 2 * in.size() || (!kernel.empty() && ArrayRef<int64_t>(size) != kernel))
+        pads.size() != 2 * in.size())
       return n.fail("needs a kernel size, stride, dilation and two pads for each of " + Twine(in.size()) +
                     " spatial dimensions");
+    if (!kernel.empty() && ArrayRef<int64_t>(size) != kernel)
+      return n.fail("has kernel_shape [" + list(size) + "], but the kernel of its weight is [" + list(kernel) + "]");
     for (const Shape *numbers : {&size, &strides, &dilations})
       for (int64_t number : *numbers)
         if (number < 1 || number >= largest)
-          return n.fail("has a kernel size, stride or dilation of " + Twine(number) + ", which is out of range");
+          return n.fail("has a kernel size, stride or dilation of " + Twine(number) +
+                        "; 1 to 2147483647 are supported");
     for (int64_t pad : pads)
       if (pad <= -largest || pad >= largest)
-        return n.fail("pads by more than 2^31 elements");
+        return failPad(n, pad);
     if (autoPad != "NOTSET" && autoPad != "VALID" && autoPad != "SAME_UPPER" && autoPad != "SAME_LOWER")
       return n.fail("has auto_pad = '" + autoPad + "'; NOTSET, VALID, SAME_UPPER and SAME_LOWER are supported");
     low.assign(pads.begin(), pads.begin() + in.size());
@@ -170,7 +181,7 @@ bool readPool(NodeImport &n, WindowAttributes &windows, Shape &out) {
     return false;
   for (int64_t size : out)
     if (size > maximumStored)
-      return n.fail("makes a dimension of " + Twine(size) + " elements");
+      return failOutput(n, size, maximumStored);
   return isEmptyWindow(windows, out) ? n.fail("has windows entirely inside the padding") : true;
 }
 
@@ -225,8 +236,8 @@ bool xlc::onnx::importConv(NodeImport &n) {
   if (weight.size() != x.size() || weight.size() < 3 || n.elementType(1) != n.elementType(0))
     return n.fail("needs an input and a weight of one type and rank, with spatial dimensions");
   if (groups < 1 || x[1] % groups || weight[0] % groups || weight[1] != x[1] / groups || countElements(weight) == 0)
-    return n.fail("has a weight of shape [" + WindowAttributes::list(weight) + "] and " + Twine(groups) +
-                  " groups, which do not match an input of " + Twine(x[1]) + " channels");
+    return n.fail("has a weight of shape [" + WindowAttributes::list(weight) + "] and group = " + Twine(groups) +
+                  ", which do not match an input of " + Twine(x[1]) + " channels");
   Shape out;
   if (!windows.read(n, ArrayRef<int64_t>(weight).drop_front(2)) || !windows.infer(n, false, out))
     return false;
@@ -245,18 +256,19 @@ bool xlc::onnx::importConvTranspose(NodeImport &n) {
   if (weight.size() != x.size() || weight.size() < 3 || n.elementType(1) != n.elementType(0))
     return n.fail("needs an input and a weight of one type and rank, with spatial dimensions");
   if (groups < 1 || x[1] % groups || weight[0] != x[1] || weight[1] > largest / groups || countElements(weight) == 0)
-    return n.fail("has a weight of shape [" + WindowAttributes::list(weight) + "] and " + Twine(groups) +
-                  " groups, which do not match an input of " + Twine(x[1]) + " channels");
+    return n.fail("has a weight of shape [" + WindowAttributes::list(weight) + "] and group = " + Twine(groups) +
+                  ", which do not match an input of " + Twine(x[1]) + " channels");
   if (!windows.read(n, ArrayRef<int64_t>(weight).drop_front(2)))
     return false;
   size_t rank = windows.in.size();
   Shape extra = getInts(n.node, "output_padding").value_or(Shape(rank, 0));
   std::optional<Shape> given = getInts(n.node, "output_shape");
   if (extra.size() != rank || (given && given->size() != rank))
-    return n.fail("needs an output padding or shape for each of " + Twine(rank) + " spatial dimensions");
+    return n.fail("needs output_padding and output_shape, if given, to have one element for each of " + Twine(rank) +
+                  " spatial dimensions");
   for (size_t d = 0; d < rank; ++d) {
     if (extra[d] < 0 || extra[d] >= largest)
-      return n.fail("has an output padding of " + Twine(extra[d]));
+      return n.fail("has an output padding of " + Twine(extra[d]) + "; 0 to 2147483647 are supported");
     int64_t full = windows.strides[d] * (windows.in[d] - 1) + extra[d] + windows.extent(d);
     if (given || windows.isSame()) {
       out.push_back(given ? (*given)[d] : windows.in[d] * windows.strides[d]);
@@ -267,8 +279,10 @@ bool xlc::onnx::importConvTranspose(NodeImport &n) {
       windows.low[d] = isValid ? 0 : windows.low[d];
       out.push_back(isValid ? full : full - windows.low[d] - windows.high[d]);
     }
-    if (out[d] < 1 || out[d] >= largest || std::abs(windows.low[d]) >= largest)
-      return n.fail("makes a dimension of " + Twine(out[d]) + " elements");
+    if (out[d] < 1 || out[d] >= largest)
+      return failOutput(n, out[d], largest - 1);
+    if (std::abs(windows.low[d]) >= largest)
+      return failPad(n, windows.low[d]);
   }
   Value input = n.value(0), w = n.value(1);
   if (!input || !w)

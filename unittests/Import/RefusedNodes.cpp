@@ -216,7 +216,7 @@ error: node 'gather' (Gather) has index 9 for a dimension of size 4
 error: node 'float index' (Gather) needs integer indices
 error: node 'norm' (LayerNormalization) needs a weight and a bias of 4 elements
 error: node 'norm outputs' (LayerNormalization) has outputs for the mean and the standard deviation, which are not supported
-error: node 'loss' (SoftmaxCrossEntropyLoss) has labels whose shape does not match the scores
+error: node 'loss' (SoftmaxCrossEntropyLoss) has labels of shape [1], which do not match scores of shape [2, 4]
 error: node 'reduction' (SoftmaxCrossEntropyLoss) has reduction 'product'; mean, sum and none are supported
 error: node 'where' (Where) needs a boolean condition and two values of one type
 error: node 'not' (Not) needs a boolean input
@@ -228,7 +228,7 @@ error: node 'trilu' (Trilu) needs an input of rank 2 or more, and a k that is kn
     {"NodesMore", "batch: {micro: 2}", kBadNodesMore,
      R"(
 error: node 'fill' (ConstantOfShape) needs a value of one element
-error: node 'nd' (GatherND) has indices whose shape does not match data of rank 2
+error: node 'nd' (GatherND) has indices of shape [3] and batch_dims = 0, which do not match data of shape [2, 2]
 error: node 'nd scalar' (GatherND) needs indices of rank 1 or more
 error: node 'range' (Range) needs three scalars of one type
 error: node 'pow' (Pow) needs a float input, or an exponent that is the constant 1, 2 or 3
@@ -275,7 +275,7 @@ error: node 'concat' (Concat) has inputs that differ in rank or type
 error: node 'cast' (Cast) casts to element type 14, which is not supported
 error: node 'sums' (CumSum) makes a constant of more than 33554432 elements
 error: node 'broadcast' (Add) has inputs whose shapes do not broadcast
-error: node 'batch' (GatherND) has indices whose shape does not match data of rank 1
+error: node 'batch' (GatherND) has indices of shape [1] and batch_dims = 1, which do not match data of shape [2]
 )"},
 };
 

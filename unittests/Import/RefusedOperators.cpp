@@ -88,6 +88,7 @@ opset_import { version: 20 }
   graph {
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } dim { dim_value: 4 } dim { dim_value: 4 } } } } }
   input { name: "flat" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 64 } } } } }
+  input { name: "vast" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 1 } dim { dim_value: 2147483648 } } } } }
   input { name: "one" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 4 } dim { dim_value: 1 } dim { dim_value: 1 } dim { dim_value: 1 } dim { dim_value: 1 } } } } }
   initializer { name: "w" data_type: 1 dims: 3 dims: 4 dims: 1 dims: 1 float_data: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }
   initializer { name: "u" data_type: 1 dims: 4 dims: 3 dims: 1 dims: 1 float_data: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }
@@ -101,6 +102,7 @@ opset_import { version: 20 }
   initializer { name: "first" data_type: 7 dims: 1 int64_data: 0 }
   initializer { name: "second" data_type: 7 dims: 1 int64_data: 1 }
   node { name: "flat" op_type: "MaxPool" input: "flat" output: "o1" attribute { name: "kernel_shape" type: INTS ints: 2 } }
+  node { name: "vast" op_type: "MaxPool" input: "vast" output: "o35" attribute { name: "kernel_shape" type: INTS ints: 2 } }
   node { name: "strides" op_type: "MaxPool" input: "x" output: "o2" attribute { name: "kernel_shape" type: INTS ints: [2, 2] } attribute { name: "strides" type: INTS ints: 2 } }
   node { name: "zero" op_type: "MaxPool" input: "x" output: "o3" attribute { name: "kernel_shape" type: INTS ints: [2, 0] } }
   node { name: "far" op_type: "MaxPool" input: "x" output: "o4" attribute { name: "kernel_shape" type: INTS ints: [2, 2] } attribute { name: "pads" type: INTS ints: [0, 0, 0, 9000000000] } }
@@ -166,7 +168,7 @@ error: node 'known fmod' (Mod) divides floats, which requires fmod = 1
 error: node 'celu' (Celu) divides by alpha = 0
 error: node 'integers' (Elu) needs a float input
 error: node 'prelu' (PRelu) needs a float input, and a slope that broadcasts to its shape
-error: node 'einsum count' (Einsum) has an equation for 2 inputs, but has 1
+error: node 'einsum count' (Einsum) has an equation for 2 inputs, but the node has 1
 error: node 'einsum rank' (Einsum) has the term 'ijk' for an input of rank 2
 error: node 'einsum text' (Einsum) has an equation with a character that is not a letter, or with more than 26 letters
 error: node 'einsum result' (Einsum) has the output term 'k'; each letter of the output must occur in an input, and only once in the output
@@ -174,15 +176,15 @@ error: node 'einsum sizes' (Einsum) has a letter with different sizes, 3 and 4
 error: node 'diagonal' (Einsum) repeats a letter within one input (a diagonal), which is not supported
 error: node 'einsum type' (Einsum) needs float inputs of one type
 error: node 'rank' (GatherElements) has indices of rank 1, but data of rank 2
-error: node 'more' (GatherElements) has more indices than elements in dimension 0
+error: node 'more' (GatherElements) has indices of size 3 in dimension 0, but data of size 2
 error: node 'outside' (GatherElements) has index 9 for a dimension of size 4
 error: node 'product' (ScatterElements) has index 9 for a dimension of size 4
 error: node 'reduction' (ScatterElements) has reduction 'mul'; none, add, max and min are supported
 error: node 'type' (ScatterElements) needs updates of the data's type
 error: node 'updates' (ScatterElements) needs updates of the same shape as the indices
-error: node 'scattered ints' (ScatterElements) adds to integers at indices that are not known when the model is compiled; such indices require floats
-error: node 'nd' (ScatterND) has indices whose shape does not match data of rank 2
-error: node 'nd updates' (ScatterND) has updates whose shape does not match the indices
+error: node 'scattered ints' (ScatterElements) adds to integers at indices that are not known when the model is compiled, which is supported for floats only
+error: node 'nd' (ScatterND) has indices of shape [3, 4]; the last dimension must have a size of 1 to 2, the rank of the data
+error: node 'nd updates' (ScatterND) has updates of shape [3], must be [2, 4]
 error: node 'nd outside' (GatherND) has index 9 for a dimension of size 2
 error: node 'depth' (OneHot) has depth -1; it must be at least 1
 error: node 'known depth' (OneHot) needs numeric indices, a depth that is known when the model is compiled, and two values
@@ -191,12 +193,12 @@ error: node 'condition' (Compress) needs a condition that is known when the mode
 error: node 'nothing' (Compress) selects no elements, or elements outside the tensor
 error: node 'repeats' (Tile) needs repeats that are known when the model is compiled
 error: node 'repeat' (Tile) needs a positive number of repeats for each of 2 dimensions
-error: node 'often' (Tile) has a repeat count of 4611686018427387904 for a dimension of size 2, which is too large
-error: node 'pad' (Pad) pads to more than 33554432 elements
+error: node 'often' (Tile) has a repeat count of 4611686018427387904, which is too large for a dimension of size 2
+error: node 'pad' (Pad) pads a dimension to 1073741828 elements, but at most 33554432 are supported
 error: node 'blocks' (DepthToSpace) needs an input of rank 4 whose channels are a multiple of blocksize^2, and mode DCR or CRD
 error: node 'pixels' (SpaceToDepth) needs an input of rank 4 whose last two dimensions are multiples of blocksize
 error: node 'crop' (Resize) needs a float input, and a supported mode and coordinate_transformation_mode (not tf_crop_and_resize)
-error: node 'sizes' (Resize) needs a scale or a size for each axis that is known when the model is compiled
+error: node 'sizes' (Resize) needs a scale or a size, known when the model is compiled, for each axis
 error: node 'shrinks' (Resize) resizes 4 elements to 0, which is not supported
 error: node 'p' (LpNormalization) has p = 3; 1 and 2 are supported
 error: node 'extreme' (ArgMax) needs a numeric input
@@ -213,30 +215,31 @@ error: node 'byte indices' (GatherND) needs integer indices
     {"Windows", "batch: {micro: 2}", kBadWindows,
      R"(
 error: node 'flat' (MaxPool) needs a float input with one to three spatial dimensions, but its shape is [2, 64]
+error: node 'vast' (MaxPool) has a spatial dimension of 2147483648 elements; 1 to 2147483647 are supported
 error: node 'strides' (MaxPool) needs a kernel size, stride, dilation and two pads for each of 2 spatial dimensions
-error: node 'zero' (MaxPool) has a kernel size, stride or dilation of 0, which is out of range
-error: node 'far' (MaxPool) pads by more than 2^31 elements
+error: node 'zero' (MaxPool) has a kernel size, stride or dilation of 0; 1 to 2147483647 are supported
+error: node 'far' (MaxPool) has a pad of 9000000000 elements; -2147483647 to 2147483647 are supported
 error: node 'auto' (MaxPool) has auto_pad = 'MOST'; NOTSET, VALID, SAME_UPPER and SAME_LOWER are supported
 error: node 'wide' (MaxPool) has windows of 5 elements, but the padded dimension has 4
 error: node 'padding' (AveragePool) has windows entirely inside the padding
-error: node 'long' (MaxPool) makes a dimension of 1000000003 elements
+error: node 'long' (MaxPool) has an output dimension of 1000000003 elements; 1 to 33554432 are supported
 error: node 'indices' (MaxPool) has an output for indices, which is not supported
 error: node 'type' (Conv) needs an input and a weight of one type and rank, with spatial dimensions
-error: node 'groups' (Conv) has a weight of shape [3, 4, 1, 1] and 2 groups, which do not match an input of 4 channels
-error: node 'kernel' (Conv) needs a kernel size, stride, dilation and two pads for each of 2 spatial dimensions
+error: node 'groups' (Conv) has a weight of shape [3, 4, 1, 1] and group = 2, which do not match an input of 4 channels
+error: node 'kernel' (Conv) has kernel_shape [3, 1], but the kernel of its weight is [1, 1]
 error: node 'bias' (Conv) needs a bias of 3 elements of the input's type
 error: node 'rank' (ConvTranspose) needs an input and a weight of one type and rank, with spatial dimensions
-error: node 'turned' (ConvTranspose) has a weight of shape [3, 4, 1, 1] and 1 groups, which do not match an input of 4 channels
-error: node 'outputs' (ConvTranspose) needs an output padding or shape for each of 2 spatial dimensions
-error: node 'extra' (ConvTranspose) has an output padding of -1
-error: node 'nothing' (ConvTranspose) makes a dimension of 0 elements
+error: node 'turned' (ConvTranspose) has a weight of shape [3, 4, 1, 1] and group = 1, which do not match an input of 4 channels
+error: node 'outputs' (ConvTranspose) needs output_padding and output_shape, if given, to have one element for each of 2 spatial dimensions
+error: node 'extra' (ConvTranspose) has an output padding of -1; 0 to 2147483647 are supported
+error: node 'nothing' (ConvTranspose) has an output dimension of 0 elements; 1 to 2147483647 are supported
 error: node 'power' (LpPool) needs p >= 1
 error: node 'all powers' (GlobalLpPool) needs p >= 1
 error: node 'no plane' (GlobalAveragePool) needs a float input with spatial dimensions
 error: node 'many' (GlobalMaxPool) needs one to three spatial dimensions
 error: node 'lrn' (LRN) needs a float input with spatial dimensions, and a positive attribute 'size'
-error: node 'scale' (BatchNormalization) needs a vector of 4 elements of the type of input 0 as input 1
-error: node 'single' (BatchNormalization) has one element for each channel, whose variance is not defined; use a micro-batch of 2 or more
+error: node 'scale' (BatchNormalization) needs a vector of 4 elements, with the element type of input 0, as input 1
+error: node 'single' (BatchNormalization) has one element for each channel, so the variance is not defined; use a micro-batch of 2 or more
 error: node 'outputs of inference' (BatchNormalization) has outputs for running averages, which require training_mode = 1
 error: node 'four' (BatchNormalization) has more than three outputs
 error: node 'norm rank' (InstanceNormalization) needs a float input of rank 3 or more
