@@ -80,7 +80,7 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, Diag
   bool isFine = true;
   for (auto [group, used] : llvm::zip(spec.optimizer.groups, isUsed))
     if (!used) {
-      diagnostics.error(formatPlace(spec, group.location), "optimizer group matches no parameter");
+      diagnostics.error(formatPlace(spec, group.location), "optimizer group does not match a parameter");
       isFine = false;
     }
   return success(isFine);

@@ -195,11 +195,11 @@ std::string explain(const LossObstacle &obstacle, const Model &model) {
   case Obstacle::Divisor:
     return where + " divides by a sum over the batch that has a gradient or more than one element";
   case Obstacle::Factor:
-    return where + " depends on the number of rows differently from a mean";
+    return where + " depends on the number of rows in a different way than a mean";
   case Obstacle::Counts:
-    return "its terms are divided by different counts, at " + where + " and " + describe(obstacle.other, model) +
-           ", which cannot be computed before the step: the counts must depend on inputs only, and the batch must be "
-           "dynamic";
+    return "its terms are divided by different counts, which cannot be computed before the step, at " + where +
+           " and " + describe(obstacle.other, model) +
+           ": the counts must depend on inputs only, and the batch must be dynamic";
   case Obstacle::Step:
     return where + " divides by a number that depends on the whole batch, is not a sum over the batch, and cannot "
                    "be computed before the step: the number must depend on inputs only, and the batch must be "

@@ -92,9 +92,12 @@ bool xlc::onnx::evaluateConstantOfShape(Evaluation &e) {
     value = ConstantTensor::fromFile(*given);
   ConstantTensor request = e.inputs[0]->materialized();
   int64_t total = 1;
-  for (int64_t size : request.ints)
-    if (size < 0 || MulOverflow(total, size, total))
-      return e.fail("requests a dimension of size " + Twine(size));
+  for (int64_t size : request.ints) {
+    if (size < 0)
+      return e.fail("requests a dimension of size " + Twine(size) + ", must be at least 0");
+    if (MulOverflow(total, size, total))
+      return e.fail("requests a shape of more than 2^63 elements");
+  }
   value.shape.assign(request.ints.begin(), request.ints.end());
   value.stored.assign(request.ints.size(), 1);
   return total == 0 ? e.produce(ConstantTensor(value.type, value.shape)) : e.produce(std::move(value));
@@ -302,7 +305,7 @@ bool xlc::onnx::evaluateExpand(Evaluation &e) {
   int64_t total = 1;
   for (int64_t size : request.ints)
     if (size < 0)
-      return e.fail("requests a dimension of size " + Twine(size));
+      return e.fail("requests a dimension of size " + Twine(size) + ", must be at least 0");
   if (!broadcastShapes(e.inputs[0]->shape, request.ints, shape))
     return e.fail("has an input that does not broadcast to the requested shape");
   for (int64_t size : shape)

@@ -22,10 +22,10 @@ struct Evaluation {
   bool fail(const llvm::Twine &why) { return problem = why.str(), false; }
   bool produce(ConstantTensor tensor) {
     if (tensor.shape.size() > (size_t)maximumRank)
-      return fail("makes a tensor of " + llvm::Twine(tensor.shape.size()) + " dimensions, but at most " +
+      return fail("produces a tensor of " + llvm::Twine(tensor.shape.size()) + " dimensions, but at most " +
                   llvm::Twine(maximumRank) + " are supported");
     if (!hasStrides(tensor.shape))
-      return fail("makes a tensor of sizes whose product is beyond 2^63");
+      return fail("produces a tensor of more than 2^63 elements");
     return outputs.push_back(std::move(tensor)), true;
   }
   bool hasInput(size_t i) const { return i < inputs.size() && inputs[i]; }

@@ -71,7 +71,7 @@ bool xlc::onnx::evaluateRange(Evaluation &e) {
   double start = e.inputs[0]->asDouble(0), limit = e.inputs[1]->asDouble(0), delta = e.inputs[2]->asDouble(0);
   double count = delta == 0 ? NAN : std::ceil((limit - start) / delta);
   if (!(count <= (double)maximumStored))
-    return e.fail("makes too many elements: from " + std::to_string(start) + " to " + std::to_string(limit) +
+    return e.fail("produces too many elements: from " + std::to_string(start) + " to " + std::to_string(limit) +
                   " in steps of " + std::to_string(delta));
   ConstantTensor result(e.inputs[0]->type, {(int64_t)std::max(0.0, count)});
   for (size_t i = 0; i < result.numStored(); ++i)

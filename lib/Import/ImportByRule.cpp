@@ -77,12 +77,12 @@ bool Importer::import(const Node &node, const Operator &op, ArrayRef<ImportedVal
   for (Value output : state.outputs) {
     SmallVector<int64_t> shape = output ? shapeOf(output) : SmallVector<int64_t>();
     if ((int)shape.size() > maximumRank)
-      return complain(node, "makes a tensor of " + Twine(shape.size()) + " dimensions, but at most " +
+      return complain(node, "produces a tensor of " + Twine(shape.size()) + " dimensions, but at most " +
                                 Twine(maximumRank) + " are supported");
     int64_t elements = 1;
     for (int64_t size : shape)
       if (llvm::MulOverflow(elements, size, elements) || elements > maximumElements)
-        return complain(node, "makes a tensor of more than 2^44 elements");
+        return complain(node, "produces a tensor of more than 2^44 elements");
     outputs.push_back(holdValue(output));
   }
   return eraseEmpty(block, last, state.outputs) || complain(node, computesWithNothing);

@@ -364,14 +364,15 @@ bool Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedV
     } catch (const TooManyElements &) {
       if (op.evaluate == evaluateByImport)
         return import(node, op, inputs, {}, outputs);
-      return complain(node, "makes a constant of more than " + Twine(maximumStored) + " elements");
+      return complain(node, "produces a constant of more than " + Twine(maximumStored) + " elements");
     }
     for (ConstantTensor &output : evaluation.outputs) {
       evaluatedElements += (int64_t)output.numStored();
       results.push_back(std::make_shared<const ConstantTensor>(std::move(output)));
     }
     if (evaluatedElements > 2 * maximumStored)
-      return complain(node, "makes the constants of the model exceed " + Twine(2 * maximumStored) + " elements");
+      return complain(node,
+                      "increases the constants of the model to more than " + Twine(2 * maximumStored) + " elements");
     if (!key.empty())
       evaluated[key] = results;
   }

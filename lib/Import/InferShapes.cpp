@@ -129,7 +129,7 @@ std::string xlc::onnx::inferSlice(ArrayRef<int64_t> from, const ConstantTensor &
       return problem;
     int64_t size = from[axis], start = starts[i], end = ends[i];
     if (step == 0 || step == INT64_MIN)
-      return "has a step of " + std::to_string(step);
+      return "has a step of " + std::to_string(step) + ", which is not supported";
     start = start < 0 ? std::max<int64_t>(start, -size) + size : start;
     end = end < 0 ? std::max<int64_t>(end, -size - 1) + size : end;
     start = std::clamp<int64_t>(start, 0, step > 0 ? size : size - 1);

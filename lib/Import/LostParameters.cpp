@@ -26,20 +26,21 @@ void LostParameters::reportLost(ParameterPlan &plan, StringSet<> accounted) cons
     else
       unread.push_back(name);
   }
-  auto complain = [&](const std::vector<std::string> &missing, const Twine &what, const Twine &why) {
+  auto complain = [&](const std::vector<std::string> &missing, const Twine &what, const Twine &why,
+                      StringRef causes = "") {
     if (!missing.empty())
       diagnostics.error("the exporter " + what + " " + Twine(missing.size()) + " of the model's " +
                         Twine(model.signature.parameters.size()) + " parameters " + why + ": " + listNames(missing) +
-                        "; " + adviseExport(model) + ", or freeze them with trainable: " + "[\"*\", \"!" +
+                        causes + "; " + adviseExport(model) + ", or freeze them with trainable: " + "[\"*\", \"!" +
                         missing.front() + "\"]");
   };
   const FileTensor *part = folded.empty() ? nullptr : found.find(folded.front());
   std::string replaced = part ? " ('" + part->name + "' replaces '" + folded.front() + "')" : "";
   complain(folded, "folded", "into constants" + replaced + ", so that they cannot be trained");
   complain(rearranged, "rearranged", "in an unknown way");
-  complain(unread, "left",
-           "unused in the graph: they were folded into constants or merged with equal ones, or PyTorch does not use "
-           "them either; a state dict (init: {from: state.safetensors}) distinguishes these cases");
+  complain(unread, "left", "unused in the graph",
+           "; an unused parameter was folded into constants, merged with an equal parameter, or is not used by PyTorch "
+           "either; a state dict (init: {from: state.safetensors}) distinguishes these cases");
 }
 
 /// What the exporter computed may have begun with the values of a parameter, and was merged with it.
@@ -87,9 +88,9 @@ void LostParameters::reportComputed(const ParameterPlan &plan, OneValues &values
         "; if they are constants, freeze them with trainable: [\"*\", \"!" + computed.front() + "\"]");
   if (!plain.empty())
     diagnostics.warning("the exporter precomputed " + listNames(plain) +
-                        ", and the file does not record whether from parameters or from constants: treated as " +
-                        (plain.size() == 1 ? "a constant" : "constants") + "; if a parameter was involved, " +
-                        adviseExport(model));
+                        ", and the file does not record whether from parameters or from constants; " +
+                        (plain.size() == 1 ? "it is treated as a constant" : "they are treated as constants") +
+                        "; if a parameter was involved, " + adviseExport(model));
 }
 
 void LostParameters::warn(const ParameterPlan &plan, const WeakEvidence &weak, const ParameterTies &ties) const {

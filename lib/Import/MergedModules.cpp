@@ -61,7 +61,7 @@ private:
       model.nodes[reader].inputs[input] = copy.outputs[0];
     if (notes)
       *notes << "'" << module << "' was merged with '" << node.scope
-             << "', which had equal initial values: separated\n";
+             << "', which had equal initial values; the two are separate again\n";
     return copy;
   }
 

@@ -43,7 +43,8 @@ private:
     SmallVector<StringRef> inputs;
     left.split(inputs, ',');
     if (inputs.size() != n.numInputs())
-      return n.fail("has an equation for " + Twine(inputs.size()) + " inputs, but the node has " + Twine(n.numInputs()));
+      return n.fail("has an equation for " + Twine(inputs.size()) + " inputs, but the node has " +
+                    Twine(n.numInputs()));
     for (size_t i = 0; i < inputs.size(); ++i) {
       Value x = readFloats(n, i);
       if (!x || n.elementType(i) != n.elementType(0))

@@ -259,7 +259,7 @@ std::string StateDictMatch::explain(int e) {
       if (!view.permutation.empty() && entry.content.hasSameElements(*content) && isView(e, (unsigned)entry.own, view))
         return entry.shape().size() == 2 ? "is the transpose of the tensor in the model"
                                          : "is a permutation of the tensor in the model";
-    return "has other values in the model";
+    return "has different values in the model";
   }
   return !isSame || entry.content.isUniform ? "is not used" : "has values that do not occur in the model";
 }

@@ -312,7 +312,7 @@ private:
       diagnostics.note("the state dict is that of the exported module, and determines names, shapes and values of " +
                        count + " tensors ('" + dict.path() + "')");
     else
-      diagnostics.note("the state dict comes from another training run than the model's values: " + count +
+      diagnostics.note("the state dict comes from a different training run than the model's values: " + count +
                        " tensors are matched by name and shape, and initialized with its values ('" + dict.path() +
                        "')");
   }

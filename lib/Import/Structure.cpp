@@ -85,9 +85,9 @@ bool findPieces(StructureImport &n, int64_t size, Shape &pieces) {
     length = whole.ints[0];
   }
   if (length <= 0)
-    return n.fail("requests pieces of length " + Twine(length));
+    return n.fail("requests pieces of length " + Twine(length) + ", must be at least 1");
   if (size / length >= maximumPieces)
-    return n.fail("makes a sequence of more than " + Twine(maximumPieces) + " tensors");
+    return n.fail("produces a sequence of more than " + Twine(maximumPieces) + " tensors");
   for (int64_t at = 0; at < size; at += length)
     pieces.push_back(std::min(length, size - at));
   return true;
@@ -146,7 +146,7 @@ bool xlc::onnx::arrangeSequenceConstruct(StructureImport &n) {
     if (input && !input->isKnown())
       return false; // its cause has been reported
     if (!input || !input->isTensor())
-      return n.fail("makes a sequence of a value that is not a tensor");
+      return n.fail("needs tensors, but one of its inputs is not a tensor");
     values.push_back(*input);
   }
   return produceSequence(n, values);
@@ -173,7 +173,7 @@ bool xlc::onnx::arrangeSequenceInsert(StructureImport &n) {
   if (!position || !normalizePosition(n, *position, size + 1))
     return false;
   if (size >= maximumInserted)
-    return n.fail("makes a sequence of more than " + Twine(maximumInserted) + " tensors");
+    return n.fail("produces a sequence of more than " + Twine(maximumInserted) + " tensors");
   StructureImport::Values values(sequence->begin(), sequence->end());
   values.insert(values.begin() + *position, *n.inputs[1]);
   return produceSequence(n, values);

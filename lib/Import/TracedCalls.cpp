@@ -118,9 +118,9 @@ private:
     for (const Node &node : model.nodes)
       for (const std::string &value : node.call.values())
         if (isDraw(value) && !ops.contains(value) && !producers.contains(value)) {
-          diagnostics.error(node.describe() + " reads '" + value +
-                            "', which PyTorch draws in each step, but the exporter drew once: draw from a value that "
-                            "depends on an input, or export the model with dynamo=False");
+          diagnostics.error(node.describe() + " reads the random tensor '" + value +
+                            "', which PyTorch draws in each step, but the exporter drew only once: draw from a value "
+                            "that depends on an input, or export the model with dynamo=False");
           return;
         }
   }
@@ -142,7 +142,7 @@ private:
       return;
     const Node *training = findTraining(model);
     std::string what = listNames(names) + (names.size() == 1 ? " is a Dropout" : " are Dropouts") +
-                       " with a ratio and without training_mode, which the exporter omits: ";
+                       " with a ratio but without training_mode, which the exporter omits: ";
     if (training)
       diagnostics.note(what + "elements are dropped, since " + training->describe() + " is in training mode");
     else

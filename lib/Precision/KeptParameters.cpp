@@ -29,7 +29,7 @@ LogicalResult xlc::keepParameters(ModuleOp module, const Spec &spec, Diagnostics
   for (auto [pattern, used] : llvm::zip(spec.precision.keep, isUsed))
     if (!used) {
       diagnostics.error(findPlace(spec, "precision.keep").value_or(spec.path),
-                        "precision.keep: '" + pattern + "' matches no parameter");
+                        "precision.keep: '" + pattern + "' does not match a parameter");
       isFine = false;
     }
   return success(isFine);

@@ -71,7 +71,7 @@ LogicalResult findSections(func::FuncOp function, Half forward, bool splitBackwa
     ModelUnitAttr unit = getUnit(&op);
     std::optional<Role> role = getRole(&op);
     if (!unit || !role)
-      return op.emitError("op has no unit or no role");
+      return op.emitError("op must have a unit and a role");
     if (isa<SiteOp>(op))
       continue;
     Half half = *role == Role::F ? forward : !splitBackward ? Half::B : *role == Role::I ? Half::I : Half::W;

@@ -7,7 +7,7 @@
 // RUN: not xlc-opt %t/twice.mlir --xlc-verify-staged 2>&1 | FileCheck %s --check-prefix=TWICE
 
 //--- no-unit.mlir
-// UNIT: error: op has no unit or no role
+// UNIT: error: op must have a unit and a role
 // CALL: error: gate of Stage: not a call of a unit function
 func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.tanh %x {graph.unit = #graph.unit<"layer", 0>} : tensor<2xf32>

@@ -2,7 +2,7 @@
 // RUN: xlc-opt %s --xlc-outline-units --split-input-file --verify-diagnostics
 
 func.func @micro_batch(%x: tensor<2xf32>) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{op has no unit or no role}}
+  // expected-error @+1 {{op must have a unit and a role}}
   %0 = graph.tanh %x {graph.unit = #graph.unit<"layer", 0>} : tensor<2xf32>
   return %0 : tensor<2xf32>
 }

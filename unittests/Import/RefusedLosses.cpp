@@ -180,7 +180,7 @@ loss: {output: unbiased}
 )",
      kBadCutLossModel,
      R"(
-node 'unbiased' (Div) depends on the number of rows differently from a mean
+node 'unbiased' (Div) depends on the number of rows in a different way than a mean
 )"},
     {"CutLossCounts", R"(
 dp: 2
@@ -189,7 +189,7 @@ loss: {output: counts}
 )",
      kBadCutLossModel,
      R"(
-its terms are divided by different counts, at node 'masked' (Div) and node 'mean' (ReduceMean), which cannot be computed before the step: the counts must depend on inputs only, and the batch must be dynamic
+its terms are divided by different counts, which cannot be computed before the step, at node 'masked' (Div) and node 'mean' (ReduceMean): the counts must depend on inputs only, and the batch must be dynamic
 )"},
     {"CutLossFirst", R"(
 dp: 2

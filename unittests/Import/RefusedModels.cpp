@@ -125,7 +125,7 @@ error: node 'row' (Gather) has the metadata xlc.padding_idx = 'one'; supported a
 )"},
     {"Twins", "batch: {micro: 2}", kBadTwins,
      R"(
-error: node 'expand size' (Expand) requests a dimension of size -1
+error: node 'expand size' (Expand) requests a dimension of size -1, must be at least 0
 error: node 'expand shape' (Expand) has an input that does not broadcast to the requested shape
 error: node 'perm' (Transpose) has a perm that is not a permutation of 1 dimensions
 error: node 'not' (Not) needs a boolean input

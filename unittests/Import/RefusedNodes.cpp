@@ -263,17 +263,17 @@ error: node 'pad' (Pad) requires operands of one element type, but 'x' is float 
      R"(
 error: node 'div' (Div) divides by zero
 error: node 'mod' (Mod) divides by zero
-error: node 'range' (Range) makes too many elements: from 0.000000 to 9.000000 in steps of 0.000000
+error: node 'range' (Range) produces too many elements: from 0.000000 to 9.000000 in steps of 0.000000
 error: node 'gather' (Gather) has index 9 for a dimension of size 2
 error: node 'gathernd' (GatherND) has index 9 for a dimension of size 2
-error: node 'fill' (ConstantOfShape) requests a dimension of size -1
+error: node 'fill' (ConstantOfShape) requests a dimension of size -1, must be at least 0
 error: node 'empty' (Constant) has no value attribute of a supported kind
 error: node 'cumsum' (CumSum) has axis 9, which is out of range for rank 1
 error: node 'and' (And) needs boolean inputs
 error: node 'sqrt' (Sqrt) needs a float input
 error: node 'concat' (Concat) has inputs that differ in rank or type
 error: node 'cast' (Cast) casts to element type 14, which is not supported
-error: node 'sums' (CumSum) makes a constant of more than 33554432 elements
+error: node 'sums' (CumSum) produces a constant of more than 33554432 elements
 error: node 'broadcast' (Add) has inputs whose shapes do not broadcast
 error: node 'batch' (GatherND) has indices of shape [1] and batch_dims = 1, which do not match data of shape [2]
 )"},

@@ -158,8 +158,8 @@ TEST_F(AskedTest, ARankGivesWhatItHas) {
 
 TEST_F(AskedTest, ARankGivesNothingElse) {
   uint64_t all = arena.size(), shared = world.commonsBytes(), much = UINT64_MAX;
-  EXPECT_EQ(ask({{Arena, all, 1}}), "rank 0 requested 1 bytes at offset " + std::to_string(all) + " of an arena of " +
-                                        std::to_string(all) + " bytes");
+  EXPECT_EQ(ask({{Arena, all, 1}}), "rank 0 requested 1 bytes at offset " + std::to_string(all) +
+                                        " of an arena, which has " + std::to_string(all) + " bytes");
   for (Question wrong : {Question{Arena, 0, all + 1},
                          {Arena, much, 1},
                          {Arena, much - 7, 16},

@@ -232,7 +232,7 @@ bool timeProducts(const Driver &driver, Ordinal ordinal, CudaDevice &device,
     tuning.products.insert({text, std::move(tuned)});
   }
   sayLine(fmt::format("{} product{} on {}, cuBLASLt {}; {} of them use a different algorithm than the library's first "
-                      "choice: one of each takes {:.3f} ms instead of {:.3f} ms\n",
+                      "choice: one call of each product takes {:.3f} ms in total instead of {:.3f} ms\n",
                       products.size(), products.size() == 1 ? "" : "s", tuning.gpu, tuning.library, others, best,
                       first));
   return true;

@@ -205,8 +205,8 @@ void RemoteCompany::check(const Question &question, const Left &left) const {
     throw ExchangeFailure(
         fmt::format("rank 0 sent request {}, which is not 0 (arena), 1 (commons) or 2 (end)", (uint64_t)question.what));
   if (question.from > most || question.bytes > most - question.from)
-    throw ExchangeFailure(fmt::format("rank 0 requested {} bytes at offset {} of {} of {} bytes", question.bytes,
-                                      question.from, isOfArena ? "an arena" : "commons", most));
+    throw ExchangeFailure(fmt::format("rank 0 requested {} bytes at offset {} of {}, which has {} bytes",
+                                      question.bytes, question.from, isOfArena ? "an arena" : "the commons", most));
   if (question.bytes > mostBytesOfAnswer)
     throw ExchangeFailure(
         fmt::format("rank 0 requested {} bytes at once; the limit is {} MiB", question.bytes, mostBytesOfAnswer >> 20));
