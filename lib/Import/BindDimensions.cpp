@@ -65,7 +65,7 @@ private:
       int64_t size = given->second[d];
       if (dimension.size && *dimension.size != size)
         diagnostics.error("dimension " + Twine(d) + " of input '" + input.name + "' is " + Twine(*dimension.size) +
-                          ", but in its data it is " + Twine(size));
+                          ", but " + Twine(size) + " in the data");
       else if (!dimension.name.empty())
         bound[dimension.name] = size;
       else

@@ -50,8 +50,8 @@ private:
         if (isScalar(values[output].value))
           scalars.push_back(output);
       if (scalars.size() != 1)
-        return fail("loss", "the model has " + Twine(scalars.size()) + " scalar outputs, but needs one; outputs are " +
-                                listOutputs() +
+        return fail("loss", "the model has " + Twine(scalars.size()) +
+                                " scalar outputs, but exactly one is required; outputs are " + listOutputs() +
                                 "; set the loss in the spec (loss: {output: NAME}), or add one (loss: {type: "
                                 "cross_entropy, logits: NAME, labels: NAME})");
       name = scalars.front();
@@ -96,7 +96,7 @@ private:
   std::optional<LossValue> makeCrossEntropy() {
     Value logits = findOutput(spec.loss.logits), labels = values[spec.loss.labels].value;
     if (!logits)
-      return fail("loss.logits", "the loss needs logits '" + spec.loss.logits +
+      return fail("loss.logits", "loss.logits is '" + spec.loss.logits +
                                      "', which is not an output that depends on the inputs; outputs are " +
                                      listOutputs());
     RankedTensorType type = typeOf(logits);

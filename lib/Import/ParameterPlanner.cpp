@@ -197,7 +197,8 @@ void ParameterPlanner::assign(unsigned index) {
   result.isParameter[index] = true;
   std::vector<ParameterReads> groups = group(index);
   if (groups.size() > 1)
-    notes("'" + tensor.name + "' holds " + Twine(groups.size()) + " parameters with equal initial values: separated");
+    notes("'" + tensor.name + "' holds " + Twine(groups.size()) +
+          " parameters with equal initial values; they are separated");
   for (ParameterReads &entry : groups) {
     if (groups.size() == 1)
       addOwnName(entry, index);

@@ -86,7 +86,7 @@ opset_import { version: 20 }
 const Refusal kTable[] = {
     {"LossDefault", "batch: {micro: 2}", kBadLoss,
      R"(
-error: the model has 2 scalar outputs, but needs one; outputs are 'scores', 'a', 'b', 'flat'; set the loss in the spec (loss: {output: NAME}), or add one (loss: {type: cross_entropy, logits: NAME, labels: NAME})
+error: the model has 2 scalar outputs, but exactly one is required; outputs are 'scores', 'a', 'b', 'flat'; set the loss in the spec (loss: {output: NAME}), or add one (loss: {type: cross_entropy, logits: NAME, labels: NAME})
 )"},
     {"LossName", R"(
 batch: {micro: 2}
@@ -110,7 +110,7 @@ loss: {type: cross_entropy, logits: nothing, labels: y}
 )",
      kBadLoss,
      R"(
-error: the loss needs logits 'nothing', which is not an output that depends on the inputs; outputs are 'scores'
+error: loss.logits is 'nothing', which is not an output that depends on the inputs; outputs are 'scores'
 )"},
     {"LossShift", R"(
 batch: {micro: 2}

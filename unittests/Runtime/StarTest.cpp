@@ -165,7 +165,7 @@ TEST_F(StarTest, ARankComesOnce) {
   EXPECT_FALSE(second.waitForStart(500ms) || again.waitForStart(500ms));
   EXPECT_EQ(first.describeAbsence(), "rank 2 is missing; a second process with rank 1 was refused");
   std::string zero = "rank 0 at localhost:" + std::to_string(port + 1);
-  std::string waits = zero + ": accepted this rank, but has sent nothing since";
+  std::string waits = zero + " accepted this rank, but has sent nothing since";
   std::string refused = zero + " refused rank 1: another process has this rank";
   std::string one = second.describeAbsence(), other = again.describeAbsence();
   EXPECT_TRUE((one == waits && other == refused) || (one == refused && other == waits)) << one << "; " << other;

@@ -122,7 +122,7 @@ void Star::takeAnswer(const Frame &frame) {
                              ownRank, sameText));
     lines[0].admit();
     refusal.clear();
-    absence = zero + ": accepted this rank, but has sent nothing since";
+    absence = zero + " accepted this rank, but has sent nothing since";
     return;
   }
   case Kind::Refusal:
