@@ -112,7 +112,7 @@ bool xlc::onnx::evaluateGatherND(Evaluation &e) {
   int64_t depth = indices.shape[last];
   if (batch < 0 || batch > last || batch + depth > (int64_t)data.shape.size() ||
       ArrayRef(data.shape).take_front(batch) != ArrayRef(indices.shape).take_front(batch))
-    return e.fail("has indices of shape " + describeShape(indices.shape) + " and batch_dims = " + Twine(batch) +
+    return e.fail("has indices of shape " + describeShape(e.inputs[1]->shape) + " and batch_dims = " + Twine(batch) +
                   ", which do not match data of shape " + describeShape(data.shape));
   Shape shape(ArrayRef(indices.shape).drop_back()), stored(ArrayRef(indices.stored).drop_back());
   int64_t rows = countElements(stored), inner = countElements(ArrayRef(data.shape).drop_front(batch + depth));

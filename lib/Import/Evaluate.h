@@ -25,7 +25,7 @@ struct Evaluation {
       return fail("produces a tensor of " + llvm::Twine(tensor.shape.size()) + " dimensions, but at most " +
                   llvm::Twine(maximumRank) + " are supported");
     if (!hasStrides(tensor.shape))
-      return fail("produces a tensor of more than 2^63 elements");
+      return fail("produces a tensor of sizes whose product exceeds 2^63");
     return outputs.push_back(std::move(tensor)), true;
   }
   bool hasInput(size_t i) const { return i < inputs.size() && inputs[i]; }
