@@ -55,7 +55,7 @@ constexpr Row table[] = {
     {"RNN", recurrent},
     {"RegexFullMatch", text},
     {"ReverseSequence", "reverses rows of different lengths, for recurrent networks"},
-    {"RoiAlign", regions},
+    {"RoiAlign", detection},
     {"STFT", sound},
     {"Scan", loop},
     {"Scatter", "deprecated since opset 11 in favor of ScatterElements"},
