@@ -173,7 +173,7 @@ static LogicalResult checkPlaces(Operation &op, size_t buffers) {
     });
   if (bad == -1)
     return success();
-  return op.emitOpError() << "uses buffer " << bad << ", must be less than " << buffers;
+  return op.emitOpError() << "uses buffer " << bad << ", which must be less than " << buffers;
 }
 
 /// A row of the plan's table of states, made once for all stages.
@@ -244,11 +244,12 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
     if (failed(checkPlaces(op, made.buffers.size())))
       return failure();
     using Step = FailureOr<plan::StepT>;
-    Step step =
-        TypeSwitch<Operation *, Step>(&op)
-            .Case<exec::BeginOp, exec::LoadOp, exec::StoreOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp,
-                  exec::SendOp, exec::ReceiveOp>([&](auto action) -> Step { return ::step(action, writer); })
-            .Default([](Operation *other) -> Step { return other->emitOpError("is not an action of the runtime"); });
+    Step step = TypeSwitch<Operation *, Step>(&op)
+                    .Case<exec::BeginOp, exec::LoadOp, exec::StoreOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp,
+                          exec::SendOp, exec::ReceiveOp>([&](auto action) -> Step { return ::step(action, writer); })
+                    .Default([](Operation *other) -> Step {
+                      return other->emitOpError("is not an action that the runtime supports");
+                    });
     if (failed(step))
       return failure();
     step->stream = static_cast<plan::Stream>(action.getStream());

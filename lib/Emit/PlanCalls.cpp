@@ -235,7 +235,7 @@ static LogicalResult verifyStages(ArrayRef<exec::ProgramOp> programs, dist::Mesh
   for (auto [stage, each] : llvm::enumerate(programs))
     if (exec::ProgramOp program = each; program.getStage() != stage)
       return program.emitOpError() << "is number " << stage << " in the module and has stage " << program.getStage()
-                                   << "; the module must have one for each of the " << mesh.getPp()
+                                   << "; the module must have one such op for each of the " << mesh.getPp()
                                    << " stages, in ascending order";
   return success();
 }

@@ -51,8 +51,8 @@ static LogicalResult verifyState(exec::ProgramOp program, sched::BucketOp bucket
     if (state.getElements() == elements && state.getType() == wanted.type && state.getBegins() == wanted.begins)
       return success();
     return state.emitOpError() << "does not match bucket '" << bucket.getSymName() << "', which requires " << elements
-                               << " x " << wanted.type << " that begin with '" << stringifyBeginning(wanted.begins)
-                               << "'";
+                               << " elements of " << wanted.type << " with initial values '"
+                               << stringifyBeginning(wanted.begins) << "'";
   }
   return program.emitOpError() << "has no place for '" << name << "', a state of bucket '" << bucket.getSymName()
                                << "'";

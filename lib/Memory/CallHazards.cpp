@@ -257,7 +257,7 @@ LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, const S
       if (bufferOf(sum) == bufferOf(slot) && slots[sum].meets(slots[slot]))
         return run.emitOpError() << "'" << run.getLabel() << "' reads slot " << slot
                                  << ", which overlaps the sum in slot " << sum
-                                 << " to which the function adds; the value read would include other contributions";
+                                 << ", to which the function adds; the value read would include other contributions";
   }
   return success();
 }

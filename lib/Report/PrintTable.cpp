@@ -269,6 +269,6 @@ void xlc::printChanges(const PlanReport &report, raw_ostream &out) {
   out << (report.changes.front().fits ? "each of these changes alone makes it fit:\n"
                                       : "no single change makes it fit; this one comes closest:\n");
   for (const Change &change : report.changes)
-    out << llvm::formatv("  {0,-56}{1,12}, sends {2}\n", change.what, formatBytes(change.total),
+    out << llvm::formatv("  {0,-56}{1,12}, traffic {2}\n", change.what, formatBytes(change.total),
                          formatBytes(change.traffic));
 }

@@ -216,7 +216,7 @@ private:
       return success();
     }
     if (state.reducedMicroBatches != (int64_t)timeline.getMicroBatches() || state.isReplicaReduced)
-      return reduce.emitOpError("sums a value over replicas that is not the complete sum of a shard group");
+      return reduce.emitOpError("sums over replicas a value that is not the complete sum of a shard group");
     state.isReplicaReduced = true;
     return success();
   }

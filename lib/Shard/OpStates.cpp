@@ -31,7 +31,7 @@ LogicalResult RankStates::cutRepeated(Operation *op, State &state) {
   ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
   bool isRepeated = cut.size() == 3 && cut[0] >= 0 && cut[0] < int64_t(shape.size()) && (state.uniform >> cut[0] & 1);
   if (!isRepeated || cut[1] < 1 || shape[cut[0]] % cut[1] != 0 || cut[2] < 2 || tp % cut[2] != 0)
-    return op->emitOpError("gate of Shard: declares a repetition that its result does not have");
+    return rejectOp(op) << "has " << kCut << ", which does not match its result";
   if (state.isPartial())
     return refusePartial(op);
   state.layout = Layout::split(cut[0], cut[1], cut[2]);
@@ -51,7 +51,7 @@ LogicalResult RankStates::inferOp(ReshapeOp op, States &results) {
     layout = isThere && aboveOf(shapeOf(op.getY()), said) == above ? std::optional(said) : std::nullopt;
   }
   if (!layout)
-    return op.emitOpError("gate of Shard: reshapes a piece across its cut");
+    return rejectOp(op) << "has a result that cannot be split like its operand";
   results[0].layout = *layout;
   return success();
 }
@@ -94,7 +94,7 @@ LogicalResult RankStates::inferOp(GatherOp op, States &results) {
   }
   int64_t parts = table.parts() * indices.group.size();
   if (table.kind != State::Kind::Same || table.isPartial() || !isPartsGroup(indices.group, parts, table.parts()))
-    return op.emitOpError("gate of Shard: takes indices of other ranks from this rank's piece");
+    return rejectOp(op) << "has indices that can refer to rows of other ranks";
   results[0] = State::of(Layout::split(op.getDimension(), 1, parts));
   return success();
 }
@@ -104,7 +104,7 @@ LogicalResult RankStates::inferOp(ScatterAddOp op, States &results) {
   if (indices.kind != State::Kind::Index)
     return inferByFactors(op, results);
   if (updates.kind != State::Kind::Index)
-    return op.emitOpError("gate of Shard: adds rows that this rank does not own");
+    return rejectOp(op) << "adds rows that this rank does not own";
   results[0] = State::of(Layout::split(op.getDimension(), 1, indices.group.size()));
   return success();
 }
@@ -132,7 +132,7 @@ template <typename OpT> LogicalResult RankStates::inferAttention(OpT op, States 
     expect(op.getDout(), 2, q.parts());
   }
   if (!isFine || q.parts() % k.parts() != 0)
-    return op.emitOpError("gate of Shard: has operands whose heads are split differently");
+    return rejectOp(op) << "has operands whose heads are split differently";
   for (auto [result, state] : llvm::zip(op->getResults(), results)) {
     bool isLse = !isBackward && result.getResultNumber() == 1, isKey = isBackward && result.getResultNumber() > 0;
     state.layout = Layout::split(isLse ? 1 : 2, 1, isKey ? k.parts() : q.parts());

@@ -93,7 +93,7 @@ private:
     for (auto [dim, size] : llvm::enumerate(shape))
       if (size % options.tp == 0)
         text += llvm::formatv("{0}dimension {1} of size {2}", text.empty() ? "" : " or ", dim, size);
-    return text.empty() ? "tp does not divide any of its dimensions" : text + " would work";
+    return text.empty() ? "tp does not divide any dimension of this parameter" : text + " would work";
   }
 
   /// The nearest name; behind a leading star the nearest end of one.

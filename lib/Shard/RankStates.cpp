@@ -38,7 +38,7 @@ LogicalResult RankStates::inferByFactors(Operation *op, States &results) {
     isIndexed |= kind == State::Kind::Index;
     hasPieces |= of(operand).isPiece();
     if (kind == State::Kind::Max || kind == State::Kind::Found)
-      return op->emitOpError("gate of Shard: uses a rank's own result as if all ranks had it");
+      return rejectOp(op) << "uses a result of one rank as if it were equal on all ranks";
   }
   if (hasPieces)
     return inferPieces(op, results);
@@ -78,7 +78,7 @@ uint64_t RankStates::uniformOf(Operation *op, unsigned result) {
 
 LogicalResult RankStates::inferMask(SelectOp select, States &results) {
   if (of(select.getCondition()).kind != State::Kind::Index || of(select.getB()).uniform != kAllDimensions)
-    return select.emitOpError("gate of Shard: a lookup in a rank's rows is not masked for rows of other ranks");
+    return rejectOp(select) << "does not mask the results of a lookup for rows of other ranks";
   results[0].layout = Layout::partial();
   return success();
 }
@@ -111,7 +111,7 @@ LogicalResult RankStates::inferPieces(Operation *op, States &results) {
       return success();
     }
   }
-  return op->emitOpError("gate of Shard: has operands with pieces that do not match");
+  return rejectOp(op) << "has operands whose pieces do not match";
 }
 
 bool RankStates::agrees(Operation *op, const Spread &found) {
@@ -133,8 +133,8 @@ LogicalResult RankStates::conclude(Operation *op, const Spread &found, bool isPa
   if (found.isSum) {
     for (const Layout &layout : found.operands)
       if (layout.isSplit() && layout.parts != tp && !isPartial)
-        return op->emitOpError() << "gate of Shard: sums over " << layout.parts << " pieces on " << tp
-                                 << " ranks, so that each piece is counted more than once";
+        return rejectOp(op) << "sums over " << layout.parts << " pieces on " << tp
+                            << " ranks, so that each piece is counted more than once";
     for (State &state : results)
       state.layout = Layout::partial();
     return success();
@@ -160,5 +160,5 @@ std::optional<bool> RankStates::isLinear(Operation *op) {
 }
 
 LogicalResult RankStates::refusePartial(Operation *op) {
-  return op->emitOpError("gate of Shard: uses a partial sum as a complete one");
+  return rejectOp(op) << "uses a partial sum as a complete one";
 }

@@ -31,6 +31,11 @@ struct State {
   bool operator==(const State &other) const = default;
 };
 
+/// An error of the gate of Shard about an op, which is the subject of the words that follow.
+inline mlir::InFlightDiagnostic rejectOp(mlir::Operation *op) {
+  return op->emitError() << "gate of Shard: '" << op->getName() << "' ";
+}
+
 /// The value of `uniform` for a state that is equal along all dimensions, as a constant is.
 inline constexpr uint64_t kAllDimensions = ~uint64_t(0);
 

@@ -209,7 +209,7 @@ private:
     if (state.isZero)
       return success();
     if (state.kind != State::Kind::Same)
-      return op->emitError() << "gate of Shard: " << place.what << " is a rank's own value";
+      return op->emitError() << "gate of Shard: " << place.what << " has a different value on each rank";
     if (state.isPartial() != bool(place.partial) ||
         (place.partial && place.partial != dist::GroupAttr::tensorParallel(op->getContext(), tp / state.parts())))
       return op->emitError() << "gate of Shard: " << place.what << (state.isPartial() ? " is" : " is not")
@@ -228,10 +228,9 @@ private:
     if (op.getKind() == dist::Reduction::max && state.kind == State::Kind::Max)
       return success();
     if (op.getKind() == dist::Reduction::max || !state.isPartial())
-      return op.emitOpError("gate of Shard: has an operand that is not partial: every rank would count it again");
+      return rejectOp(op) << "has an operand that is not partial, so each rank would add it again";
     if (auto holders = dist::GroupAttr::tensorParallel(op.getContext(), tp / state.parts()); op.getGroup() != holders)
-      return op.emitOpError() << "gate of Shard: sums over " << op.getGroup()
-                              << ", but the terms of the sum are held by " << holders;
+      return rejectOp(op) << "sums over " << op.getGroup() << ", but the terms of the sum are held by " << holders;
     results[0] = State::of(state.layout.summed());
     return success();
   }
@@ -242,7 +241,7 @@ private:
     Layout layout = Layout::split(op.getDim(), op.getOuter(), state.parts());
     if (!state.isPiece() || state.isPartial() || !isSameCut(shapeOf(op.getX()), layout, state.layout) || parts < 1 ||
         !isPartsGroup(op.getGroup(), state.parts(), parts))
-      return op.emitOpError("gate of Shard: gathers a value that is not split as the op declares");
+      return rejectOp(op) << "gathers a value that is not split as the op declares";
     results[0] = State::of(Layout::split(op.getDim(), op.getOuter(), parts));
     return success();
   }
@@ -252,7 +251,7 @@ private:
     Layout layout = Layout::split(op.getFrom(), op.getFromOuter(), state.parts());
     if (!state.isPiece() || state.isPartial() || !isSameCut(shapeOf(op.getX()), layout, state.layout) ||
         !isPartsGroup(op.getGroup(), state.parts()))
-      return op.emitOpError("gate of Shard: exchanges a value that is not split as the op declares");
+      return rejectOp(op) << "exchanges a value that is not split as the op declares";
     results[0] = State::of(Layout::split(op.getTo(), op.getToOuter(), state.parts()));
     return success();
   }
@@ -260,7 +259,7 @@ private:
   LogicalResult inferOp(dist::ReduceScatterOp op, SmallVectorImpl<State> &results) {
     State state = of(op.getX());
     if (!state.isPartial() || !isPartsGroup(op.getGroup(), tp, state.parts()))
-      return op.emitOpError("gate of Shard: reduces a value that is not partial over these ranks");
+      return rejectOp(op) << "reduces a value that is not partial over its group";
     results[0] = State::of(Layout::split(op.getDim(), op.getOuter(), tp));
     return success();
   }
@@ -289,8 +288,8 @@ private:
         return failure();
       }
       if (name && !state.isZero && isPartial.try_emplace(name, state.isPartial()).first->second != state.isPartial())
-        return function.emitError() << "gate of Shard: among the contributions to " << place.what
-                                    << " some are partial sums and some are not";
+        return function.emitError() << "gate of Shard: some of the contributions to " << place.what
+                                    << " are partial sums, and some are not";
     }
     return success();
   }

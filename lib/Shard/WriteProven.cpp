@@ -21,7 +21,7 @@ namespace {
 /// A parameter is split, and the op needs it whole.
 Message neededWhole(const Problem &problem, const ShardOptions &options, Operation *op) {
   auto say = [](StringRef by, StringRef what) {
-    return llvm::formatv("{0} splits {1}, which is needed whole and would have to be gathered", by, what).str();
+    return llvm::formatv("{0} splits {1}, but an operation requires the whole parameter", by, what).str();
   };
   std::string what = "a parameter";
   const LayoutPin *decides = nullptr;
@@ -38,9 +38,9 @@ Message neededWhole(const Problem &problem, const ShardOptions &options, Operati
   }
   Message message = decides ? makeMessage(options, say("layout", what), *decides)
                             : makeMessage(options, say("tp = " + std::to_string(options.tp), what));
-  addNode(message, options, op, "the whole parameter is needed by node");
+  addNode(message, options, op, "the operation is at node");
   if (decides)
-    addNote(message, "without an entry in layout it is whole on every rank");
+    addNote(message, "without an entry in layout, every rank keeps the whole parameter");
   return message;
 }
 

@@ -24,18 +24,18 @@ enum class State { Ready, Exchanges, Votes, SyncsWarp, AtBarrier, Done };
 const char *describe(State state) {
   switch (state) {
   case State::Exchanges:
-    return "at an exchange";
+    return "at a warp shuffle";
   case State::Votes:
-    return "at a vote";
+    return "at a warp vote";
   case State::SyncsWarp:
-    return "at a synchronisation of the warp";
+    return "at a warp synchronisation";
   case State::AtBarrier:
     return "at a barrier";
   case State::Ready:
   case State::Done:
     break;
   }
-  return "at its end";
+  return "finished";
 }
 
 /// A place to go on from. swapcontext would ask the kernel for a signal mask each time; jumps need a context only to begin.
@@ -264,7 +264,7 @@ void Grid::describeStall() {
   auto other = std::find_if(fibers.begin(), fibers.end(), [&](const Fiber &f) { return f.state != waits->state; });
   problem = name(waits - fibers.begin()) + " waits " + describe(waits->state);
   if (other != fibers.end())
-    problem += ", thread " + std::to_string(other - fibers.begin()) + " is " + describe(other->state);
+    problem += ", but thread " + std::to_string(other - fibers.begin()) + " is " + describe(other->state);
 }
 
 void Grid::access(const char *at, uint64_t bytes, uint64_t alignment, bool writes, bool isShared) {

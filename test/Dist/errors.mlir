@@ -35,7 +35,7 @@ func.func @pieces(%x: tensor<2x3xf32>) -> tensor<2x7xf32> {
 // -----
 
 func.func @ranks(%x: tensor<2x3xf32>) -> tensor<2x6x1xf32> {
-  // expected-error @+1 {{needs two tensors of equal rank that have dimension 1, has 'tensor<2x3xf32>' and 'tensor<2x6x1xf32>'}}
+  // expected-error @+1 {{needs two tensors of equal rank that have dimension 1, but has 'tensor<2x3xf32>' and 'tensor<2x6x1xf32>'}}
   %y = dist.all_gather %x dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x3xf32> -> tensor<2x6x1xf32>
   return %y : tensor<2x6x1xf32>
 }

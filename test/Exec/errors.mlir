@@ -34,7 +34,7 @@ func.func private @call(%x: memref<16xf32>) {
 // -----
 
 func.func private @call(%x: memref<16xf32>) {
-  // expected-error @+1 {{has accumulate = 3, must be 0 (never), 1 (always) or 2 (later)}}
+  // expected-error @+1 {{has accumulate = 3, which must be 0 (never), 1 (always) or 2 (later)}}
   exec.call @kernel outs (%x : memref<16xf32>) accumulate [3]
   return
 }
@@ -42,7 +42,7 @@ func.func private @call(%x: memref<16xf32>) {
 // -----
 
 func.func private @gather(%x: memref<2x4xf32>, %y: memref<2x4xf32>) {
-  // expected-error @+1 {{over 2 ranks requires 8 source and 16 result elements, has 8 and 8}}
+  // expected-error @+1 {{over 2 ranks requires 8 source and 16 result elements, but has 8 and 8}}
   exec.collective all_gather %x to %y over <tp, [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
   return
 }
@@ -50,7 +50,7 @@ func.func private @gather(%x: memref<2x4xf32>, %y: memref<2x4xf32>) {
 // -----
 
 func.func private @exchange(%x: memref<2x4xf32>, %y: memref<2x8xf32>) {
-  // expected-error @+1 {{over 2 ranks requires 16 source and 16 result elements, has 8 and 16}}
+  // expected-error @+1 {{over 2 ranks requires 16 source and 16 result elements, but has 8 and 16}}
   exec.collective all_to_all %x to %y over <tp, [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x8xf32>
   return
 }
@@ -67,14 +67,14 @@ exec.begin []
 
 // -----
 
-// expected-error @+1 {{has 0 micro-batches, must be at least 1}}
+// expected-error @+1 {{has 0 micro-batches, but must have at least 1}}
 exec.program @train stage 0 micro_batches 0 arena 0 lower_bound 0 {
 }
 
 // -----
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  // expected-error @+1 {{has number 1, must be 0; buffers are numbered in order}}
+  // expected-error @+1 {{has number 1, but must have number 0; buffers are numbered in order}}
   exec.buffer 1 workspace "x" size 64 offset 0 live 0 to 0
 }
 
@@ -96,7 +96,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 // -----
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  // expected-error @+1 {{has invalid range: 64 bytes at offset 0, live from action 2 to 1}}
+  // expected-error @+1 {{has an invalid size, offset or lifetime: 64 bytes at offset 0, live from action 2 to 1}}
   exec.buffer 0 workspace "x" size 64 offset 0 live 2 to 1
 }
 
@@ -202,7 +202,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{has -4 bytes, must be at least 0}}
+  // expected-error @+1 {{has -4 bytes, but must have at least 0}}
   exec.receive "receive" message 0 from 1 <0 + 0 + 0> bytes -4
 }
 }
@@ -211,7 +211,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{has -1 bytes, must be at least 0}}
+  // expected-error @+1 {{has -1 bytes, but must have at least 0}}
   exec.release "release" <0 + 0 + 0> bytes -1
 }
 
@@ -276,7 +276,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{of kind 'counter' has 2 elements, must be a single number}}
+  // expected-error @+1 {{of kind 'counter' must be a single number, but has 2 elements}}
   exec.state counter "applied" 2 x f32 begins one at <0 + 0 + 0>
 }
 
@@ -300,7 +300,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{uses buffer 3, must be less than 1}}
+  // expected-error @+1 {{uses buffer 3, which must be less than 1}}
   exec.state value of @b 16 x f32 begins parameters at <3 + 0 + 0>
 }
 
@@ -342,7 +342,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{of kind 'counter' has 1 elements of a shard, must be a single number}}
+  // expected-error @+1 {{of kind 'counter' must be a single number, but has 1 elements of a shard}}
   exec.state counter "applied" shard 1 x f32 begins one at <0 + 0 + 0>
 }
 
@@ -350,7 +350,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{of kind 'value' has -1 elements, must be at least 0}}
+  // expected-error @+1 {{of kind 'value' must have at least 0 elements, but has -1 elements}}
   exec.state value of @b -1 x f32 begins parameters at <0 + 0 + 0>
 }
 

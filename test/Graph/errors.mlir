@@ -37,7 +37,7 @@ func.func @permutation(%x: tensor<2x3xf32>) {
 
 // -----
 func.func @transposed(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{result must have shape [3, 2], has [2, 3]}}
+  // expected-error @+1 {{result must have shape [3, 2], but has [2, 3]}}
   %0 = graph.transpose %x [1, 0] : tensor<2x3xf32> -> tensor<2x3xf32>
   return
 }
@@ -163,28 +163,28 @@ func.func @cross_entropy(%x: tensor<f32>, %y: tensor<i64>) {
 
 // -----
 func.func @states(%p: tensor<2xf32>, %s: tensor<6xf32>) {
-  // expected-error @+1 {{needs 1 states, has 2}}
+  // expected-error @+1 {{needs 1 states, but has 2}}
   %0, %1, %2 = graph.optimizer_step sgd %p, %p, %s states %p, %p {momentum = 0.9 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<6xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
   return
 }
 
 // -----
 func.func @pad_value(%x: tensor<2xf32>) {
-  // expected-error @+1 {{value must have shape [], has [2]}}
+  // expected-error @+1 {{value must have shape [], but has [2]}}
   %0 = graph.pad %x, %x low [1] high [0] : (tensor<2xf32>, tensor<2xf32>) -> tensor<3xf32>
   return
 }
 
 // -----
 func.func @layer_norm_weight(%x: tensor<2x3xf32>, %w: tensor<2xf32>) {
-  // expected-error @+1 {{weight must have shape [3], has [2]}}
+  // expected-error @+1 {{weight must have shape [3], but has [2]}}
   %y, %mean, %rstd = graph.layer_norm %x, %w, %w {epsilon = 1.0e-5 : f64} : (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>)
   return
 }
 
 // -----
 func.func @attention_lse(%x: tensor<2x3x4x5xf32>) {
-  // expected-error @+1 {{lse must have shape [2, 4, 3], has [2, 3, 4]}}
+  // expected-error @+1 {{lse must have shape [2, 4, 3], but has [2, 3, 4]}}
   %out, %lse = graph.attention causal %x, %x, %x scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x3x4xf32>)
   return
 }
@@ -198,21 +198,21 @@ func.func @attention_bias_shape(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x4xf32>
 
 // -----
 func.func @attention_bias_type(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x3xi64>) {
-  // expected-error @+1 {{bias has element type 'i64', must be i1, the element type of q ('f32'), or f32 if q is narrow}}
+  // expected-error @+1 {{bias has element type 'i64', but must be i1, the element type of q ('f32'), or f32 if q is narrow}}
   %out, %lse = graph.attention none %x, %x, %x bias %b scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x1x1x3xi64>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }
 
 // -----
 func.func @attention_ratio(%x: tensor<2x3x4x5xf32>, %d: tensor<2x4x3xi64>) {
-  // expected-error @+1 {{has dropout probability 1.000000e+00, must be above 0 and below 1}}
+  // expected-error @+1 {{has dropout probability 1.000000e+00, which must be above 0 and below 1}}
   %out, %lse = graph.attention none %x, %x, %x dropping 1.0 by %d scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x4x3xi64>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }
 
 // -----
 func.func @attention_draws(%x: tensor<2x3x4x5xf32>, %d: tensor<2x4xi64>) {
-  // expected-error @+1 {{draws must have shape [2, 4, 3], has [2, 4]}}
+  // expected-error @+1 {{draws must have shape [2, 4, 3], but has [2, 4]}}
   %out, %lse = graph.attention none %x, %x, %x dropping 0.5 by %d scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x4xi64>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }
@@ -226,28 +226,28 @@ func.func @attention_ratio_alone(%x: tensor<2x3x4x5xf32>) {
 
 // -----
 func.func @attention_window(%x: tensor<2x3x4x5xf32>) {
-  // expected-error @+1 {{window is 0, must be at least 1}}
+  // expected-error @+1 {{window is 0, but must be at least 1}}
   %out, %lse = graph.attention none %x, %x, %x scale 1.0 {window = 0 : i64} : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }
 
 // -----
 func.func @attention_scale(%x: tensor<2x3x4x5xf32>) {
-  // expected-error @+1 {{scale is -1.000000e+00, must be positive}}
+  // expected-error @+1 {{scale is -1.000000e+00, but must be positive}}
   %out, %lse = graph.attention none %x, %x, %x scale -1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }
 
 // -----
 func.func @rms_norm_weight(%x: tensor<2x3xf32>, %w: tensor<2xf32>) {
-  // expected-error @+1 {{weight must have shape [3], has [2]}}
+  // expected-error @+1 {{weight must have shape [3], but has [2]}}
   %y, %rstd = graph.rms_norm %x, %w {epsilon = 1.0e-5 : f64} : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<2x3xf32>, tensor<2xf32>)
   return
 }
 
 // -----
 func.func @cross_entropy_labels(%x: tensor<2x3xf32>, %y: tensor<3xi64>) {
-  // expected-error @+1 {{labels must have shape [2], has [3]}}
+  // expected-error @+1 {{labels must have shape [2], but has [3]}}
   %sum, %count, %lse = graph.cross_entropy %x, %y ignore -100 : (tensor<2x3xf32>, tensor<3xi64>) -> (tensor<f32>, tensor<i64>, tensor<2xf32>)
   return
 }
@@ -289,49 +289,49 @@ module attributes {graph.lr_schedule = {type = "linear", power = 2.0 : f64}} {}
 
 // -----
 func.func @scalars(%p: tensor<2xf32>, %s: tensor<3xf32>) {
-  // expected-error @+1 {{scalars must have shape [6], has [3]}}
+  // expected-error @+1 {{scalars must have shape [6], but has [3]}}
   %0 = graph.optimizer_step sgd %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
   return
 }
 
 // -----
 func.func @gather_elements(%x: tensor<2x3xf32>, %i: tensor<4xi64>) {
-  // expected-error @+1 {{indices have rank 1, must have rank 2 to 2 for dimension 0 of a tensor of rank 2}}
+  // expected-error @+1 {{indices have rank 1, but must have rank 2 to 2 for dimension 0 of a tensor of rank 2}}
   %0 = graph.gather_elements %x, %i dim 0 : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
   return
 }
 
 // -----
 func.func @gather_elements_shape(%x: tensor<2x3xf32>, %i: tensor<5x4xi64>) {
-  // expected-error @+1 {{indices must have shape [2, 4], has [5, 4]}}
+  // expected-error @+1 {{indices must have shape [2, 4], but has [5, 4]}}
   %0 = graph.gather_elements %x, %i dim 1 : (tensor<2x3xf32>, tensor<5x4xi64>) -> tensor<2x4xf32>
   return
 }
 
 // -----
 func.func @scatter_elements(%u: tensor<2x4xf32>, %i: tensor<5xi64>) {
-  // expected-error @+1 {{updates must have shape [2, 5], has [2, 4]}}
+  // expected-error @+1 {{updates must have shape [2, 5], but has [2, 4]}}
   %0 = graph.scatter_elements_add %i, %u dim 1 : (tensor<5xi64>, tensor<2x4xf32>) -> tensor<2x3xf32>
   return
 }
 
 // -----
 func.func @scatter_elements_by_row(%x: tensor<2x3xf32>, %u: tensor<4x3xf32>, %i: tensor<5x1xi64>) {
-  // expected-error @+1 {{updates must have shape [5, 3], has [4, 3]}}
+  // expected-error @+1 {{updates must have shape [5, 3], but has [4, 3]}}
   %0 = graph.scatter_elements last %x, %i, %u dim 0 : (tensor<2x3xf32>, tensor<5x1xi64>, tensor<4x3xf32>) -> tensor<2x3xf32>
   return
 }
 
 // -----
 func.func @scatter_elements_lists(%x: tensor<4x2x3xf32>, %u: tensor<4x5x3xf32>, %i: tensor<2x5x1xi64>) {
-  // expected-error @+1 {{indices must have shape [4, 5, 1], has [2, 5, 1]}}
+  // expected-error @+1 {{indices must have shape [4, 5, 1], but has [2, 5, 1]}}
   %0 = graph.scatter_elements max %x, %i, %u dim 1 : (tensor<4x2x3xf32>, tensor<2x5x1xi64>, tensor<4x5x3xf32>) -> tensor<4x2x3xf32>
   return
 }
 
 // -----
 func.func @convolution_rank(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) {
-  // expected-error @+1 {{needs tensors of equal rank with one to three spatial dimensions, has [2, 3] and [2, 4]}}
+  // expected-error @+1 {{needs tensors of equal rank with one to three spatial dimensions, but has [2, 3] and [2, 4]}}
   %y = graph.convolution %x, %w groups 1 by [] dilations [] pads [] : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
   return
 }
@@ -431,7 +431,7 @@ func.func @scatter_add(%ids: tensor<2xi64>, %x: tensor<2x3xf64>) {
 
 // -----
 func.func @draw(%x: tensor<2xf32>, %bits: tensor<2xi32>) -> tensor<2xbf16> {
-  // expected-error @+1 {{has draw 3, must be 0 to 2}}
+  // expected-error @+1 {{has draw 3, which must be 0 to 2}}
   %y = graph.stochastic_cast %x, %bits draw 3 : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xbf16>
   return %y : tensor<2xbf16>
 }

@@ -140,7 +140,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
 exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{uses buffer 7, must be less than 1}}
+  // expected-error @+1 {{uses buffer 7, which must be less than 1}}
   exec.send "send" message 0 to 1 #exec.place<7 + 0 + 0> bytes 64
 }
 
@@ -151,7 +151,7 @@ exec.program @train stage 0 micro_batches 2 arena 256 lower_bound 192 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 gradients "sum" size 128 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{'add' reads slot 1, which overlaps the sum in slot 1 to which the function adds; the value read would include other contributions}}
+  // expected-error @+1 {{'add' reads slot 1, which overlaps the sum in slot 1, to which the function adds; the value read would include other contributions}}
   exec.run @add "add" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<1 + 64 + 0>]
 }
 func.func private @add(%x: memref<16xf32>, %a: memref<16xf32>, %b: memref<16xf32>) {
@@ -343,7 +343,7 @@ exec.program @train stage 0 micro_batches 2 arena 128 lower_bound 128 {
   exec.buffer 2 gradients "sum" size 64 offset 0 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @add "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
-  // expected-error @+1 {{'second' reads slot 0, which overlaps the sum in slot 2 to which the function adds; the value read would include other contributions}}
+  // expected-error @+1 {{'second' reads slot 0, which overlaps the sum in slot 2, to which the function adds; the value read would include other contributions}}
   exec.run @add "second" micro 1 first false [#exec.place<2 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
 }
 func.func private @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) {
@@ -360,7 +360,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @copy "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
-  // expected-error @+1 {{is action 2, but uses buffer 'x', live only from action 0 to 1}}
+  // expected-error @+1 {{is action 2, but uses buffer 'x', which is live only from action 0 to 1}}
   exec.run @copy "second" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
 }
 func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
@@ -386,7 +386,7 @@ module {
 sched.bucket @b ["w"] at [0] sizes [64] elements 64 group -1 params whole grads whole states whole
 exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512 {
   exec.buffer 0 parameters "b" size 256 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{does not match bucket 'b', which requires 64 x 'f32' that begin with 'parameters'}}
+  // expected-error @+1 {{does not match bucket 'b', which requires 64 elements of 'f32' with initial values 'parameters'}}
   exec.state value of @b 32 x f32 begins parameters at <0 + 0 + 0>
 }
 }

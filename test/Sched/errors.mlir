@@ -6,7 +6,7 @@ sched.collective all_gather @b
 
 // -----
 
-// expected-error @+1 {{has 0 micro-batches, must be at least 1}}
+// expected-error @+1 {{has 0 micro-batches, but must have at least 1}}
 sched.timeline @train stage 0 micro_batches 0 {
 }
 
@@ -27,14 +27,14 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 2 {
-  // expected-error @+1 {{has micro-batch 2, must be 0 to 1}}
+  // expected-error @+1 {{has micro-batch 2, which must be 0 to 1}}
   %x = sched.load micro 2 ["x"] : tensor<2xf32>
 }
 
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{has micro-batch -1, must be 0 to 0}}
+  // expected-error @+1 {{has micro-batch -1, which must be 0 to 0}}
   sched.run @layer_F #graph.unit<"layer", 0> micro -1 () params [] stores [] accumulate [] : () -> ()
 }
 
@@ -48,7 +48,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{has role U, must be F, B, I or W}}
+  // expected-error @+1 {{has role U, but must have F, B, I or W}}
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] role <U> : () -> ()
 }
 
@@ -74,7 +74,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 // -----
 
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{has copies 0, must be at least 1}}
+  // expected-error @+1 {{has copies = 0, which must be at least 1}}
   sched.norm @b copies 0 accumulate false
 }
 
@@ -107,7 +107,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{of kind all_reduce must have extent and group}}
+  // expected-error @+1 {{of kind all_reduce must have an extent and a group}}
   sched.collective all_reduce @b
 }
 }
@@ -116,7 +116,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{of kind all_gather must not have extent and group}}
+  // expected-error @+1 {{of kind all_gather must not have an extent and a group}}
   sched.collective all_gather @b of whole over <dp, [2, 1], []>
 }
 }

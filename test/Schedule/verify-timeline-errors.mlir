@@ -124,7 +124,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 4, tp = 1, shards = 2>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{sums a value over replicas that is not the complete sum of a shard group}}
+  // expected-error @+1 {{sums over replicas a value that is not the complete sum of a shard group}}
   sched.collective all_reduce @b of shard over <dp, [2, 2], []>
 }
 }

@@ -8,7 +8,7 @@
 // SAID: note: operations that are therefore whole on every rank: 4
 // SAID: note: parameters that are therefore whole on every rank: 2, the first is 'w'
 // CHECK-NOT: dist.layout
-// GATE: gate of Shard: declares a repetition that its result does not have
+// GATE: gate of Shard: 'graph.broadcast' has dist.cut, which does not match its result
 #F = #graph.role<F>
 #u0 = #graph.unit<"layer", 0>
 #u1 = #graph.unit<"layer", 1>

@@ -11,7 +11,7 @@ func.func @micro_batch(%x: tensor<4x3xf32> {graph.input = "x"},
   %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<4x3xf32>, tensor<3x2xf32>) -> !piece
   %1 = graph.contract "ab,bc->ac" %0, %v : (!piece, tensor<2x3xf32>) -> tensor<4x3xf32>
   %2 = graph.broadcast %b : tensor<3xf32> -> tensor<4x3xf32>
-  // expected-error @+1 {{gate of Shard: uses a partial sum as a complete one}}
+  // expected-error @+1 {{gate of Shard: 'graph.add' uses a partial sum as a complete one}}
   %3 = graph.add %1, %2 : tensor<4x3xf32>
   return %3 : tensor<4x3xf32>
 }
@@ -23,7 +23,7 @@ func.func @micro_batch(%x: tensor<4x3xf32> {graph.input = "x"},
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reduce sum %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
-  // expected-error @+1 {{gate of Shard: uses a partial sum as a complete one}}
+  // expected-error @+1 {{gate of Shard: 'graph.mul' uses a partial sum as a complete one}}
   %1 = graph.mul %0, %0 : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
@@ -57,7 +57,7 @@ func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %x: tensor<4xf32>)
 
 // Two contributions of which one is.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-// expected-error @+1 {{gate of Shard: among the contributions to the gradient of 'w' some are partial sums and some are not}}
+// expected-error @+1 {{gate of Shard: some of the contributions to the gradient of 'w' are partial sums, and some are not}}
 func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %y: tensor<4xf32>,
                        %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>})
     -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}, tensor<4xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
@@ -80,7 +80,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 // -----
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-// expected-error @+1 {{gate of Shard: result 0 is a rank's own value}}
+// expected-error @+1 {{gate of Shard: result 0 has a different value on each rank}}
 func.func @micro_batch() -> tensor<i64> attributes {graph.entry = #graph.purpose<train>} {
   %0 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   return %0 : tensor<i64>
@@ -92,7 +92,7 @@ func.func @micro_batch() -> tensor<i64> attributes {graph.entry = #graph.purpose
 // A gradient scaled by tp.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4xf32>) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: has an operand that is not partial: every rank would count it again}}
+  // expected-error @+1 {{gate of Shard: 'dist.all_reduce' has an operand that is not partial, so each rank would add it again}}
   %0 = dist.all_reduce sum %x over <tp, [2, 1], []> : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -113,7 +113,7 @@ func.func @micro_batch(%x: tensor<4x1xf32> {graph.param = "x", dist.layout = #di
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<8x2xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: gathers a value that is not split as the op declares}}
+  // expected-error @+1 {{gate of Shard: 'dist.all_gather' gathers a value that is not split as the op declares}}
   %0 = dist.all_gather %x dim 0 outer 1 over <tp, [2, 1], []> : tensor<4x2xf32> -> tensor<8x2xf32>
   return %0 : tensor<8x2xf32>
 }
@@ -123,7 +123,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: reduces a value that is not partial over these ranks}}
+  // expected-error @+1 {{gate of Shard: 'dist.reduce_scatter' reduces a value that is not partial over its group}}
   %0 = dist.reduce_scatter %x dim 0 outer 1 over <tp, [2, 1], []> : tensor<4xf32> -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
@@ -134,7 +134,7 @@ func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> attributes {graph.ent
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 3, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<12x1xf32> attributes {graph.entry = #graph.purpose<train>} {
   // The columns are split, not the rows.
-  // expected-error @+1 {{gate of Shard: exchanges a value that is not split as the op declares}}
+  // expected-error @+1 {{gate of Shard: 'dist.all_to_all' exchanges a value that is not split as the op declares}}
   %0 = dist.all_to_all %x from 0 outer 1 to 1 outer 1 over <tp, [3, 1], []> : tensor<4x3xf32> -> tensor<12x1xf32>
   return %0 : tensor<12x1xf32>
 }
@@ -144,7 +144,7 @@ func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #di
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<3x4xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: reshapes a piece across its cut}}
+  // expected-error @+1 {{gate of Shard: 'graph.reshape' has a result that cannot be split like its operand}}
   %0 = graph.reshape %x : tensor<4x3xf32> -> tensor<3x4xf32>
   return %0 : tensor<3x4xf32>
 }
@@ -156,7 +156,7 @@ func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #di
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>},
                        %y: tensor<4x2xf32> {graph.param = "y", dist.layout = #dist.layout<[8, 2] dim 0 outer 1 over <tp, [2, 1], []>>}) -> tensor<4x2xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: has operands with pieces that do not match}}
+  // expected-error @+1 {{gate of Shard: 'graph.add' has operands whose pieces do not match}}
   %0 = graph.add %x, %y : tensor<4x2xf32>
   return %0 : tensor<4x2xf32>
 }
@@ -167,7 +167,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 // Two parts on four ranks: their sum would be on all, and nobody knows that it is there twice.
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 4, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 2], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: sums over 2 pieces on 4 ranks, so that each piece is counted more than once}}
+  // expected-error @+1 {{gate of Shard: 'graph.reduce' sums over 2 pieces on 4 ranks, so that each piece is counted more than once}}
   %0 = graph.reduce sum %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -179,7 +179,7 @@ func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #di
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<4xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.reduce max %x dims [1] : tensor<4x2xf32> -> tensor<4xf32>
-  // expected-error @+1 {{gate of Shard: uses a rank's own result as if all ranks had it}}
+  // expected-error @+1 {{gate of Shard: 'graph.neg' uses a result of one rank as if it were equal on all ranks}}
   %1 = graph.neg %0 : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
@@ -194,7 +194,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %w: tensor<4x2xf32> {graph.param = "
   %1 = graph.broadcast %0 : tensor<i64> -> tensor<3xi64>
   %2 = graph.sub %ids, %1 : tensor<3xi64>
   %3 = graph.gather %w, %2 dim 0 : (tensor<4x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
-  // expected-error @+1 {{gate of Shard: uses a rank's own result as if all ranks had it}}
+  // expected-error @+1 {{gate of Shard: 'graph.neg' uses a result of one rank as if it were equal on all ranks}}
   %4 = graph.neg %3 : tensor<3x2xf32>
   return %4 : tensor<3x2xf32>
 }
@@ -210,7 +210,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %mask: tensor<3x2xi1>, %zero: tensor
   %1 = graph.broadcast %0 : tensor<i64> -> tensor<3xi64>
   %2 = graph.sub %ids, %1 : tensor<3xi64>
   %3 = graph.gather %w, %2 dim 0 : (tensor<4x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
-  // expected-error @+1 {{gate of Shard: a lookup in a rank's rows is not masked for rows of other ranks}}
+  // expected-error @+1 {{gate of Shard: 'graph.select' does not mask the results of a lookup for rows of other ranks}}
   %4 = graph.select %mask, %3, %zero : tensor<3x2xi1>, tensor<3x2xf32>
   return %4 : tensor<3x2xf32>
 }
@@ -223,7 +223,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 4, shards = 1>} {
 func.func @micro_batch(%x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 8] dim 1 outer 1 over <tp, [4, 1], []>>}) -> tensor<2x2xf32> attributes {graph.entry = #graph.purpose<train>} {
   %0 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   %1 = graph.broadcast %0 : tensor<i64> -> tensor<2xi64>
-  // expected-error @+1 {{gate of Shard: takes indices of other ranks from this rank's piece}}
+  // expected-error @+1 {{gate of Shard: 'graph.gather' has indices that can refer to rows of other ranks}}
   %2 = graph.gather %x, %1 dim 0 : (tensor<4x2xf32>, tensor<2xi64>) -> tensor<2x2xf32>
   return %2 : tensor<2x2xf32>
 }
@@ -236,7 +236,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %dy: tensor<3x2xf32>) -> tensor<4x2x
   %0 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   %1 = graph.broadcast %0 : tensor<i64> -> tensor<3xi64>
   %2 = graph.sub %ids, %1 : tensor<3xi64>
-  // expected-error @+1 {{gate of Shard: adds rows that this rank does not own}}
+  // expected-error @+1 {{gate of Shard: 'graph.scatter_add' adds rows that this rank does not own}}
   %3 = graph.scatter_add %2, %dy dim 0 : (tensor<3xi64>, tensor<3x2xf32>) -> tensor<4x2xf32>
   return %3 : tensor<4x2xf32>
 }
@@ -248,7 +248,7 @@ func.func @micro_batch(%ids: tensor<3xi64>, %dy: tensor<3x2xf32>) -> tensor<4x2x
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%q: tensor<1x4x1x8xf32> {graph.param = "q", dist.layout = #dist.layout<[1, 4, 2, 8] dim 2 outer 1 over <tp, [2, 1], []>>},
                        %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32> {graph.param = "v", dist.layout = #dist.layout<[1, 4, 2, 8] dim 2 outer 1 over <tp, [2, 1], []>>}) -> tensor<1x4x1x8xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: has operands whose heads are split differently}}
+  // expected-error @+1 {{gate of Shard: 'graph.attention' has operands whose heads are split differently}}
   %out, %lse = graph.attention causal %q, %k, %v scale 1.0 : (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) -> (tensor<1x4x1x8xf32>, tensor<1x1x4xf64>)
   return %out : tensor<1x4x1x8xf32>
 }
@@ -284,7 +284,7 @@ func.func private @first_F(%w: tensor<4x2xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 func.func private @second_F(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{gate of Shard: uses a partial sum as a complete one}}
+  // expected-error @+1 {{gate of Shard: 'graph.mul' uses a partial sum as a complete one}}
   %0 = graph.mul %x, %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -317,7 +317,7 @@ module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%w: tensor<1xf32> {graph.param = "w", dist.layout = #dist.layout<[2] dim 0 outer 1 over <tp, [2, 1], []>>},
                        %b: tensor<2xf32> {graph.param = "b"}) -> (tensor<1xf32> {graph.grad = "w"}) attributes {graph.entry = #graph.purpose<train>} {
   %0 = graph.slice %b from [0] by [1] : tensor<2xf32> -> tensor<1xf32>
-  // expected-error @+1 {{gate of Shard: has operands with pieces that do not match}}
+  // expected-error @+1 {{gate of Shard: 'graph.mul' has operands whose pieces do not match}}
   %1 = graph.mul %w, %0 : tensor<1xf32>
   return %1 : tensor<1xf32>
 }
@@ -342,7 +342,7 @@ func.func @micro_batch(%w: tensor<3xf32> {graph.param = "w"}, %dy: tensor<1x3xf3
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
 func.func @micro_batch(%dy: tensor<1x3xf32>,
                        %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <tp, [2, 1], []>>}) -> tensor<2x3xf32> attributes {graph.entry = #graph.purpose<train>} {
-  // expected-error @+1 {{gate of Shard: declares a repetition that its result does not have}}
+  // expected-error @+1 {{gate of Shard: 'graph.broadcast' has dist.cut, which does not match its result}}
   %0 = graph.broadcast %dy {dist.cut = array<i64: 1, 1, 2>} : tensor<1x3xf32> -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }

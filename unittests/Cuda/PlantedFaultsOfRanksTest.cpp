@@ -215,8 +215,8 @@ TEST_F(FaultsOfStages, MessagesAreReceivedInAnotherOrder) {
 
 TEST_F(FaultsOfStages, AMessageGoesToItsOwnStage) {
   expectFound([](Plan &plan) { stepOf(plan, 0, "send 0 to 1").action.AsSend()->peer = 0; },
-              "action 'send 0 to 1' connects stage 0 with stage 0, but must connect two different ones of the 2 "
-              "stages");
+              "action 'send 0 to 1' connects stage 0 with stage 0, but must connect two different stages, "
+              "numbered below 2");
 }
 
 TEST_F(FaultsOfStages, AStageLeavesASumOut) {

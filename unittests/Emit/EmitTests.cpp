@@ -308,9 +308,9 @@ TEST_F(BadProgram, UnknownFunction) {
             std::string::npos);
 }
 TEST_F(BadProgram, UnknownPlace) {
-  EXPECT_NE(
-      complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]").find("uses buffer 7, must be less than 2"),
-      std::string::npos);
+  EXPECT_NE(complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]")
+                .find("uses buffer 7, which must be less than 2"),
+            std::string::npos);
 }
 TEST_F(BadProgram, UnknownBucket) {
   EXPECT_NE(complaint("value of @w", "value of @other").find("names @other, which is not a bucket of the plan"),
@@ -318,10 +318,11 @@ TEST_F(BadProgram, UnknownBucket) {
       << messages;
 }
 TEST_F(BadProgram, StageOutOfOrder) {
-  EXPECT_NE(complaint("stage 0", "stage 1")
-                .find("is number 0 in the module and has stage 1; the module must have one for each of the 1 stages, "
-                      "in ascending order"),
-            std::string::npos)
+  EXPECT_NE(
+      complaint("stage 0", "stage 1")
+          .find("is number 0 in the module and has stage 1; the module must have one such op for each of the 1 stages, "
+                "in ascending order"),
+      std::string::npos)
       << messages;
 }
 TEST_F(BadProgram, NoProgram) {

@@ -336,7 +336,7 @@ TEST(SimulatedGrid, FindsThreadsThatDoNotCome) {
   KernelText text = sumOfRows(4, 64);
   SimulatedKernel gpu(text, damage);
   gpu.run(makeInputs(text));
-  EXPECT_NE(gpu.problem.find("waits at an exchange, thread 0 is at its end"), std::string::npos) << gpu.problem;
+  EXPECT_NE(gpu.problem.find("waits at a warp shuffle, but thread 0 is finished"), std::string::npos) << gpu.problem;
 }
 
 TEST(SimulatedGrid, KnowsWhatItCannotDo) {

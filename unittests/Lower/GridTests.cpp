@@ -62,7 +62,7 @@ TEST(Grid, Votes) {
     ASSERT_EQ(memory[i], expected) << i;
   }
   Kernel mixed = [](void *const *) { thread() < 16 ? vote(true) : exchange(0, 1); };
-  EXPECT_EQ(runGrid(mixed, 1, 32), "thread 0 of block 0 waits at a vote, thread 16 is at an exchange");
+  EXPECT_EQ(runGrid(mixed, 1, 32), "thread 0 of block 0 waits at a warp vote, but thread 16 is at a warp shuffle");
 }
 
 TEST(Grid, ATrapEndsIt) {
@@ -117,7 +117,7 @@ TEST(Grid, NamesThreadsThatTouchAByte) {
 TEST(Grid, NamesWhatThreadsWaitFor) {
   Kernel kernel = [](void *const *) { thread() < 16 ? syncWarp() : barrier(); };
   EXPECT_EQ(runGrid(kernel, 1, 32),
-            "thread 0 of block 0 waits at a synchronisation of the warp, thread 16 is at a barrier");
+            "thread 0 of block 0 waits at a warp synchronisation, but thread 16 is at a barrier");
 }
 
 } // namespace

@@ -33,13 +33,13 @@ TEST(Plan, ScattersIntoABaseMustCoverWhatTheyTouch) {
   spoil("call 'update' has no indices", [](auto &s) { s.distinct = 0; });
   spoil("call 'update' has an element type that scatters do not support", [](auto &s) { s.element = Element::BF16; });
   spoil("call 'update' has an unknown kind of scatter", [](auto &s) { s.kind = (plan::ScatterKind)3; });
-  spoil("call 'update' accesses bytes beyond an operand", [](auto &s) { s.rows = 1ull << 40; });
-  spoil("call 'update' accesses bytes beyond an operand", [](auto &s) { s.indices = 1ull << 40; });
+  spoil("call 'update' accesses bytes beyond the end of an operand", [](auto &s) { s.rows = 1ull << 40; });
+  spoil("call 'update' accesses bytes beyond the end of an operand", [](auto &s) { s.indices = 1ull << 40; });
 }
 
 TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
   expect("call 'gradient' has 2 inputs and 2 outputs, but 'gradient' takes 2 and 1", [](Plan &p) { contract(p, 1); });
-  expect("call 'update' accesses bytes beyond an operand", [&](Plan &p) {
+  expect("call 'update' accesses bytes beyond the end of an operand", [&](Plan &p) {
     plan::ScatterAddT s;
     s.indices = 1ull << 40, s.rows = 1, s.width = 1, s.index = Element::I64;
     p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
@@ -78,7 +78,7 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     call.ins.push_back(call.ins[0]), call.in_bytes.push_back(4);
     p.kernels[0]->library.Set(std::move(a));
   });
-  expect("accesses bytes beyond an operand", [&](Plan &p) { // the bias of 100 keys
+  expect("accesses bytes beyond the end of an operand", [&](Plan &p) { // the bias of 100 keys
     plan::AttentionT a;
     plan::HeadStrides strides(1, 1, 1);
     a.groups = a.heads = a.queries = a.d = a.e = a.batch = 1, a.keys = 100;
@@ -109,11 +109,11 @@ TEST(Plan, LibraryCallsMustBeOfTypesThatTheyHave) {
                                   {(Element)77, Element::F32},
                                   {Element::F16, (Element)77}})
     expect("contraction 'gradient' has an unsupported element type", [&](Plan &p) { types(p, operands, result); });
-  expect("contraction 'gradient' has an epilogue of a different type than its operands", [&](Plan &p) {
+  expect("contraction 'gradient' has an epilogue, which requires a result of the type of the operands", [&](Plan &p) {
     types(p, Element::BF16, Element::F32);
     p.kernels[0]->library.AsContract()->bias = true;
   });
-  expect("contraction 'gradient' has an unknown epilogue", [&](Plan &p) {
+  expect("contraction 'gradient' has an unsupported epilogue", [&](Plan &p) {
     types(p, Element::BF16, Element::BF16);
     p.kernels[0]->library.AsContract()->residual = true;
     p.kernels[0]->library.AsContract()->activation = plan::Activation::Gelu;
@@ -126,7 +126,7 @@ TEST(Plan, LibraryCallsMustBeOfTypesThatTheyHave) {
     types(p, Element::BF16, Element::BF16);
     p.kernels[0]->library.AsContract()->residual = true;
   });
-  expect("call 'gradient' adds to 16-bit elements, which would be rounded each time", [&](Plan &p) {
+  expect("call 'gradient' adds to 16-bit elements, which would be rounded after each addition", [&](Plan &p) {
     types(p, Element::BF16, Element::BF16);
     plan::CallT &call = *p.functions[0]->calls[0];
     call.outs.pop_back(), call.out_bytes.pop_back(), call.accumulate.assign(1, plan::Accumulate::Later);
@@ -152,7 +152,8 @@ TEST(Plan, OperandsOfSixteenBitsAreHalfAsLong) {
         call.out_bytes = {36 * (result == Element::F32 ? 4u : 2u) - (missing == 3)};
         call.accumulate = {plan::Accumulate::Never};
       });
-      EXPECT_EQ(complaint.find("call 'gradient' accesses bytes beyond an operand") != std::string::npos, missing != 0)
+      EXPECT_EQ(complaint.find("call 'gradient' accesses bytes beyond the end of an operand") != std::string::npos,
+                missing != 0)
           << missing << complaint;
     }
 }
@@ -171,17 +172,21 @@ TEST(Plan, WindowsMustMeetTheirInput) {
     m.dims.push_back(dim);
     p.kernels[0]->library.Set(std::move(m));
   };
-  expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1, 0, 1, 0}); });
-  expect("convolution 'gradient' is malformed", [&](Plan &p) { p.kernels[0]->library.Set(plan::ConvolutionT()); });
-  expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1ull << 40, 1, 1, 0}); });
+  expect("convolution 'gradient' has an invalid shape, kind or element type",
+         [&](Plan &p) { convolve(p, {1, 1, 1, 0, 1, 0}); });
+  expect("convolution 'gradient' has an invalid shape, kind or element type",
+         [&](Plan &p) { p.kernels[0]->library.Set(plan::ConvolutionT()); });
+  expect("convolution 'gradient' has an invalid shape, kind or element type",
+         [&](Plan &p) { convolve(p, {1, 1, 1ull << 40, 1, 1, 0}); });
   for (plan::Element element : {plan::Element::F64, plan::Element::BF16}) // of sixteen bits they are GPUs'
-    expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1, 1, 1, 0}, element); });
-  expect("call 'gradient' cannot add to a result with its element type", [&](Plan &p) {
+    expect("convolution 'gradient' has an invalid shape, kind or element type",
+           [&](Plan &p) { convolve(p, {1, 1, 1, 1, 1, 0}, element); });
+  expect("call 'gradient' adds to its result, which requires elements of type F32", [&](Plan &p) {
     convolve(p, {1, 1, 1, 1, 1, 0}, plan::Element::BF16);
     p.gpu = "sm_80";
   });
-  expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 3, 2, 2, 1, 0}); });
-  expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 1, 2, 2, 1, 2}); });
+  expect("pool 'gradient' has an invalid shape", [&](Plan &p) { pool(p, {4, 3, 2, 2, 1, 0}); });
+  expect("pool 'gradient' has an invalid shape", [&](Plan &p) { pool(p, {4, 1, 2, 2, 1, 2}); });
   expect("call 'gradient' does not have the operands that 'gradient' requires",
          [&](Plan &p) { convolve(p, {1 << 20, 1, 1, 1, 1, 0}); });
   expect("call 'gradient' does not have the operands that 'gradient' requires",

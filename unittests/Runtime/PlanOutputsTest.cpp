@@ -12,9 +12,8 @@ namespace {
 /// Operands are views of the plan's table, within the bytes that their call may touch.
 TEST(PlanOutputs, OperandsAreTensors) {
   expect("has 0 views for 1 operands", [](Plan &p) { p.functions[1]->calls[0]->out_views.clear(); });
-  expect("has an operand of 8 bytes, but view 1000 needs more or is missing (",
-         [](Plan &p) { p.functions[1]->calls[0]->out_views[0] = 1000; });
-  expect("has an operand of 8 bytes, but view 0 needs more or is missing (",
+  expect("uses view 1000, but there are ", [](Plan &p) { p.functions[1]->calls[0]->out_views[0] = 1000; });
+  expect("has an operand of 8 bytes, but view 0 is larger",
          [](Plan &p) { p.functions[1]->calls[0]->out_views[0] = 0; });
   expect("view 0 is not a tensor that fits into an arena", [](Plan &p) { p.views[0]->strides = {-1}; });
   expect("view 0 is not a tensor that fits into an arena", [](Plan &p) { p.views[0]->sizes = {2, 64}; });

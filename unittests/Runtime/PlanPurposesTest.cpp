@@ -26,7 +26,7 @@ TEST(Plan, ProgramsOfAStageShareWhatTheyKeep) {
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { add(p); }), "");
   expect("stage 0 has arenas of different sizes: 2560 and 4096 bytes", [&](Plan &p) { add(p).arena = 4096; });
-  expect("stage 0 has bucket 'bucket' in two places",
+  expect("stage 0: bucket 'bucket' is not in the same place in training and in evaluation",
          [&](Plan &p) { *add(p).states[0]->place = plan::Place(512, 0, 1); });
   expect("there are 2 programs for 1 stages, but each stage must have exactly one", [&](Plan &p) { add(p), add(p); });
   expect("there are 1 programs for 1 stages, but each stage must have exactly one", [&](Plan &p) { add(p).stage = 7; });

@@ -23,7 +23,8 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("3 shards do not divide dp = 2", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("invalid batch: 0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
   expect("invalid number of threads: 0", [](Plan &p) { p.threads = 0; });
-  expect("the streams of a GPU cannot run in threads", [](Plan &p) { p.gpu = "sm_80", p.overlap = true; });
+  expect("the plan is for GPUs, but runs its streams in threads, which only CPUs support",
+         [](Plan &p) { p.gpu = "sm_80", p.overlap = true; });
   expect("invalid size of an arena: 0 bytes", [](Plan &p) { p.programs[0]->arena = 0; });
   expect("invalid alignment: 3", [](Plan &p) { p.alignment = 3; });
   expect("unknown processor level", [](Plan &p) { p.cpu = 5; });
@@ -40,7 +41,8 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
          [](Plan &p) { p.inputs[0]->samples = true; });
   expect("input 'x' has a type that data files do not support",
          [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
-  expect("kernel 'gradient' has code 5, but there are 5 codes", [](Plan &p) { p.kernels[0]->code = 5; });
+  expect("kernel 'gradient' has code number 5, but the program has code for 5 kernels",
+         [](Plan &p) { p.kernels[0]->code = 5; });
   auto launch = [](Plan &p, uint32_t block) {
     p.kernels[0]->launches.push_back(std::make_unique<plan::LaunchT>());
     p.kernels[0]->launches[0]->function = "k", p.kernels[0]->launches[0]->grid = 1;
@@ -146,12 +148,12 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
   expect("invalid loss scale: initial 0, minimum 1, window 2000, hysteresis 1",
          [&](Plan &p) { p.loss_scale = scale(0, 1); });
   expect("invalid loss scale: initial 2, minimum 4, window", [&](Plan &p) { p.loss_scale = scale(2, 4); });
-  expect("stage 0 has a gradient norm, but not the number that states whether a step is applied",
+  expect("stage 0 has a gradient norm, but not the counter 'applied'",
          [&](Plan &p) { p.programs[0]->states.pop_back(); });
   expect("action 'begin' has no place for the loss scale", [&](Plan &p) { p.loss_scale = scale(8, 1); });
   expect("action 'begin' has a place for a loss scale, but the plan has none",
          [&](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->numbers.push_back(place()); });
-  expect("stage 0 has the number that states whether a step is applied, but no gradient norm",
+  expect("stage 0 has the counter 'applied', but not a gradient norm",
          [&](Plan &p) { p.programs[0]->states.erase(p.programs[0]->states.begin() + 2); });
 }
 
@@ -207,7 +209,7 @@ TEST(Plan, CallsAndActionsMustStayInTheArena) {
          [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(0, -4096); });
   expect("action 'gradient 0' runs function 9, but there are 4 functions",
          [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->function = 9; });
-  expect("action 'gradient 0' has 3 places for 4 slots",
+  expect("action 'gradient 0' has 3 places, but its function has 4 slots",
          [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->places.pop_back(); });
   expect("action 'load 0' loads input 7, but there are 2 inputs",
          [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->inputs[0] = 7; });
@@ -222,7 +224,7 @@ TEST(Plan, CallsAndActionsMustStayInTheArena) {
   expect("action 'gather w' has no place", [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->dst.reset(); });
   expect("action 'gather w' is not a supported collective",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->kind = (plan::CollectiveKind)9; });
-  expect("action 'begin' has 0 places for 1 optimizer groups",
+  expect("action 'begin' has places for 0 optimizer groups, but the plan has 1",
          [](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->places.clear(); });
   expect("action 'begin' is of an unknown kind", [](Plan &p) { p.programs[0]->steps[0]->action.Reset(); });
 }
@@ -252,7 +254,7 @@ TEST(Plan, GroupsMustCutTheRanks) {
   expect("action 'gather w' has elements that cannot be summed",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->element = plan::Element::I1; });
   expect( // only sums are rounded on their way
-      "action 'gather w' exchanges its elements as another type; only sums of F32 support this",
+      "action 'gather w' sends its elements as a different type; only sums of F32 can be sent as F16 or BF16",
       [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->wire = plan::Element::BF16; });
   for (int type : {-1, 9}) // an enum of signed bytes would let the first one pass
     expect("the plan has elements of type", [&](Plan &p) { p.states[0]->element = (plan::Element)type; });
@@ -286,16 +288,18 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
     call.exchange->kind = kind, call.exchange->outer = outer, call.exchange->chunk = chunk;
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::CollectiveKind::reduce_scatter, 1, 2); }), "");
-  expect("accesses bytes beyond an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1, 3); });
-  expect("accesses bytes beyond an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_gather, 2, 1); });
-  expect("accesses bytes beyond an operand",
+  expect("accesses bytes beyond the end of an operand",
+         [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1, 3); });
+  expect("accesses bytes beyond the end of an operand",
+         [&](Plan &p) { make(p, plan::CollectiveKind::all_gather, 2, 1); });
+  expect("accesses bytes beyond the end of an operand",
          [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1ull << 40, 1ull << 40); });
   EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::CollectiveKind::all_to_all, 1, 1); }), "");
-  expect("accesses bytes beyond an operand", [&](Plan &p) {
+  expect("accesses bytes beyond the end of an operand", [&](Plan &p) {
     make(p, plan::CollectiveKind::all_to_all, 1, 1);
     p.functions[1]->calls[0]->exchange->rows = 2;
   });
-  expect("accesses bytes beyond an operand", [&](Plan &p) { // rows are an all_to_all's
+  expect("accesses bytes beyond the end of an operand", [&](Plan &p) { // rows are an all_to_all's
     make(p, plan::CollectiveKind::all_reduce, 1, 3);
     p.functions[1]->calls[0]->exchange->rows = 0;
   });
@@ -316,7 +320,7 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
               p.functions[1]->calls[0]->exchange->element = plan::Element::I1;
             }),
             "");
-  expect("is a collective of several stages inside a function", [&](Plan &p) {
+  expect("is a collective over several stages, which a function cannot contain", [&](Plan &p) {
     make(p, plan::CollectiveKind::all_reduce, 1, 1);
     p.rank_groups.push_back(std::make_unique<plan::RankGroupT>());
     p.rank_groups[1]->stages = {0};
@@ -376,8 +380,9 @@ TEST(Plan, StagesMustMeet) {
     for (auto &function : p.functions)
       function->calls[0]->exchange = std::make_unique<plan::ExchangeT>();
   });
-  expectStages("action 'receive' connects stage 1 with stage 1, but must connect two different ones of the 2 stages",
-               [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });
+  expectStages(
+      "action 'receive' connects stage 1 with stage 1, but must connect two different stages, numbered below 2",
+      [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });
   expectStages("has a group that does not include stage 1",
                [](Plan &p, StepT &, StepT &) { p.rank_groups[1]->stages = {0}; });
   expectStages("action 'gather w' gathers or scatters over several stages; only reductions may span stages",

@@ -33,11 +33,13 @@ TEST(Schedule, ItsNumbersAreThoseThatItsTypeTakes) {
   expect("schedule step lacks size", with(Step, {{ScheduleKey::Gamma, 0.5}}));
   expect("schedule cosine has min_lr 0.75, which is above the learning rate of the first group, 0.5",
          with(Cosine, {{ScheduleKey::MinLr, 0.75}}));
-  expect("schedule multistep has 0 milestones; only multistep has milestones, in ascending order", with(Multistep, {}));
-  expect("schedule multistep has 2 milestones; only multistep has milestones, in ascending order", [&](Plan &p) {
-    with(Multistep, {})(p);
-    p.schedule->milestones = {5, 5};
-  });
+  expect("schedule multistep has 0 milestones; only multistep has milestones, which must be in ascending order",
+         with(Multistep, {}));
+  expect("schedule multistep has 2 milestones; only multistep has milestones, which must be in ascending order",
+         [&](Plan &p) {
+           with(Multistep, {})(p);
+           p.schedule->milestones = {5, 5};
+         });
   expect("schedule WarmupLR has an unknown warmup or decay shape", [&](Plan &p) {
     with(WarmupLR, {})(p);
     p.schedule->warmup_shape = 4;

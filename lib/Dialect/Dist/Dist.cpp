@@ -150,7 +150,7 @@ SmallVector<int64_t> LayoutAttr::localShape() const {
 static LogicalResult verifyRegroup(Operation *op, int64_t dim, int64_t outer, GroupAttr group, Type piece, Type whole) {
   ArrayRef<int64_t> small = cast<RankedTensorType>(piece).getShape(), large = cast<RankedTensorType>(whole).getShape();
   if (dim < 0 || dim >= (int64_t)small.size() || small.size() != large.size())
-    return op->emitOpError() << "needs two tensors of equal rank that have dimension " << dim << ", has " << piece
+    return op->emitOpError() << "needs two tensors of equal rank that have dimension " << dim << ", but has " << piece
                              << " and " << whole;
   for (auto [i, have, want] : llvm::enumerate(small, large))
     if (have * ((int64_t)i == dim ? group.size() : 1) != want)

@@ -113,7 +113,7 @@ LogicalResult ExchangeOp::verify() {
 }
 
 static LogicalResult verifyBytes(Operation *op, int64_t bytes) {
-  return bytes >= 0 ? success() : op->emitOpError() << "has " << bytes << " bytes, must be at least 0";
+  return bytes >= 0 ? success() : op->emitOpError() << "has " << bytes << " bytes, but must have at least 0";
 }
 LogicalResult ReleaseOp::verify() { return verifyBytes(*this, getBytes()); }
 

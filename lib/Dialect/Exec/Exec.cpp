@@ -58,7 +58,7 @@ LogicalResult CallOp::verify() {
                          << " entries";
   for (int32_t accumulate : getAccumulate())
     if (!symbolizeAccumulate(accumulate))
-      return emitOpError() << "has accumulate = " << accumulate << ", must be 0 (never), 1 (always) or 2 (later)";
+      return emitOpError() << "has accumulate = " << accumulate << ", which must be 0 (never), 1 (always) or 2 (later)";
   return success();
 }
 
@@ -97,7 +97,7 @@ LogicalResult CollectiveOp::verify() {
   auto count = [](Value value) { return cast<MemRefType>(value.getType()).getNumElements(); };
   if (count(getSrc()) != src || count(getDst()) != dst)
     return emitOpError() << "over " << getGroup().size() << " ranks requires " << src << " source and " << dst
-                         << " result elements, has " << count(getSrc()) << " and " << count(getDst());
+                         << " result elements, but has " << count(getSrc()) << " and " << count(getDst());
   return success();
 }
 
@@ -114,7 +114,8 @@ static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers)
       return state.emitOpError() << "occurs twice in the program";
     PlaceAttr place = state.getPlace();
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
-      return state.emitOpError() << "uses buffer " << place.getBuffer() << ", must be less than " << buffers.size();
+      return state.emitOpError() << "uses buffer " << place.getBuffer() << ", which must be less than "
+                                 << buffers.size();
     BufferOp buffer = buffers[place.getBuffer()];
     if (!buffer.getPersistent())
       return state.emitOpError() << "is in buffer '" << buffer.getName() << "', which is not persistent";
@@ -139,7 +140,7 @@ static std::optional<Part> partOf(Operation &op) {
 
 LogicalResult ProgramOp::verify() {
   if ((int64_t)getMicroBatches() < 1)
-    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, must be at least 1";
+    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, but must have at least 1";
   SmallVector<BufferOp> buffers;
   Part reached = Part::Buffers;
   for (Operation &op : getBody().front()) {
@@ -150,7 +151,7 @@ LogicalResult ProgramOp::verify() {
     if (*part < reached)
       return op.emitOpError() << "is misplaced; a program has buffers first, then states, then actions";
     if (buffer && buffer.getId() != (int64_t)buffers.size())
-      return buffer.emitOpError() << "has number " << buffer.getId() << ", must be " << buffers.size()
+      return buffer.emitOpError() << "has number " << buffer.getId() << ", but must have number " << buffers.size()
                                   << "; buffers are numbered in order";
     reached = *part;
     if (buffer)
@@ -171,8 +172,8 @@ LogicalResult ProgramOp::verify() {
 
 LogicalResult BufferOp::verify() {
   if (getSize() < 0 || getOffset() < 0 || getFirst() > getLast())
-    return emitOpError() << "has invalid range: " << getSize() << " bytes at offset " << getOffset()
-                         << ", live from action " << getFirst() << " to " << getLast();
+    return emitOpError() << "has an invalid size, offset or lifetime: " << getSize() << " bytes at offset "
+                         << getOffset() << ", live from action " << getFirst() << " to " << getLast();
   return success();
 }
 
@@ -193,9 +194,9 @@ LogicalResult StateOp::verify() {
     return failure();
   bool mayBeSeveral = kind == StateKind::result && getElements() > 0; // counts of classes
   if (getElements() < 0 || (isNumber && ((getElements() != 1 && !mayBeSeveral) || getShard())))
-    return emitOpError() << "of kind '" << stringifyStateKind(kind) << "' has " << getElements()
-                         << (getShard() ? " elements of a shard" : " elements")
-                         << (isNumber ? ", must be a single number" : ", must be at least 0");
+    return emitOpError() << "of kind '" << stringifyStateKind(kind) << "' must "
+                         << (isNumber ? "be a single number" : "have at least 0 elements") << ", but has "
+                         << getElements() << (getShard() ? " elements of a shard" : " elements");
   Beginning begins = getBegins();
   bool isTable = kind == StateKind::members, isSite = kind == StateKind::site;
   if ((begins == Beginning::index && kind != StateKind::index) || (begins == Beginning::members) != isTable ||

@@ -13,7 +13,7 @@ static ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape();
 LogicalResult xlc::graph::expectShape(Operation *op, StringRef what, Value value, ArrayRef<int64_t> shape) {
   if (shapeOf(value) == shape)
     return success();
-  return op->emitOpError() << what << " must have shape [" << shape << "], has [" << shapeOf(value) << "]";
+  return op->emitOpError() << what << " must have shape [" << shape << "], but has [" << shapeOf(value) << "]";
 }
 
 static LogicalResult expectDimension(Operation *op, int64_t dimension, int64_t rank) {
@@ -134,7 +134,7 @@ LogicalResult CastOp::verify() {
 
 LogicalResult StochasticCastOp::verify() {
   if (getDraw() >= runtime::kDraws)
-    return emitOpError() << "has draw " << getDraw() << ", must be 0 to " << runtime::kDraws - 1;
+    return emitOpError() << "has draw " << getDraw() << ", which must be 0 to " << runtime::kDraws - 1;
   return success();
 }
 
@@ -161,7 +161,7 @@ static LogicalResult expectElements(Operation *op, Value many, Value few, Value 
   if (failed(expectDimension(op, dimension, rank)))
     return failure();
   if (lacking < 0 || dimension < lacking)
-    return op->emitOpError() << "indices have rank " << typeOf(indices).getRank() << ", must have rank "
+    return op->emitOpError() << "indices have rank " << typeOf(indices).getRank() << ", but must have rank "
                              << rank - dimension << " to " << rank << " for dimension " << dimension
                              << " of a tensor of rank " << rank;
   SmallVector<int64_t> shape(shapeOf(many));
@@ -262,6 +262,6 @@ LogicalResult OptimizerStepOp::verify() {
     return emitOpError() << "has unknown optimizer '" << getKind() << "'";
   size_t states = OptimizerGroup((*this)->getAttrDictionary()).getStateNames().size();
   if (getStates().size() != states || getNewStates().size() != states)
-    return emitOpError() << "needs " << states << " states, has " << getStates().size();
+    return emitOpError() << "needs " << states << " states, but has " << getStates().size();
   return expectShape(*this, "scalars", getScalars(), {runtime::kGroupNumbers});
 }

@@ -13,8 +13,8 @@ static LogicalResult verifyBias(AttentionOp op, ArrayRef<int64_t> scores) {
   RankedTensorType type = typeOf(op.getBias());
   Type element = type.getElementType(), scored = typeOf(op.getQ()).getElementType();
   if (!element.isInteger(1) && element != scored && !(isNarrow(scored) && element.isF32()))
-    return op.emitOpError() << "bias has element type " << element << ", must be i1, the element type of q (" << scored
-                            << "), or f32 if q is narrow";
+    return op.emitOpError() << "bias has element type " << element << ", but must be i1, the element type of q ("
+                            << scored << "), or f32 if q is narrow";
   bool fits = type.getRank() == 4 && type.getShape().back() == scores.back();
   for (size_t i = 0; fits && i < 3; ++i)
     fits = type.getDimSize(i) == scores[i] || type.getDimSize(i) == 1;
@@ -31,7 +31,7 @@ template <typename OpT> static LogicalResult verifyDropping(OpT op) {
     return success();
   double ratio = op.getRatio()->convertToDouble();
   if (!(ratio > 0 && ratio < 1))
-    return op.emitOpError() << "has dropout probability " << ratio << ", must be above 0 and below 1";
+    return op.emitOpError() << "has dropout probability " << ratio << ", which must be above 0 and below 1";
   ArrayRef<int64_t> q = shapeOf(op.getQ());
   return expectShape(op, "draws", op.getDraws(), {q[0], q[2], xlc::runtime::kHeadDraws});
 }
@@ -45,9 +45,9 @@ LogicalResult AttentionOp::verify() {
   if (q[0] != k[0] || q[3] != k[3] || k[0] != v[0] || k[1] != v[1] || k[2] != v[2] || k[2] == 0 || q[2] % k[2])
     return emitOpError() << "q [" << q << "], k [" << k << "] and v [" << v << "] have incompatible shapes";
   if ((int64_t)getWindow().value_or(1) < 1)
-    return emitOpError() << "window is " << (int64_t)*getWindow() << ", must be at least 1";
+    return emitOpError() << "window is " << (int64_t)*getWindow() << ", but must be at least 1";
   if (!(getScale().convertToDouble() > 0))
-    return emitOpError() << "scale is " << getScale().convertToDouble() << ", must be positive";
+    return emitOpError() << "scale is " << getScale().convertToDouble() << ", but must be positive";
   if (getBias() && failed(verifyBias(*this, {q[0], q[2], q[1], k[1]})))
     return failure();
   if (failed(verifyDropping(*this)))

@@ -16,8 +16,8 @@ LogicalResult verifyWindows(Operation *op, Value x, Value y, ArrayRef<int64_t> w
                             ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads) {
   size_t rank = shapeOf(x).size();
   if (rank < 3 || rank > 5 || shapeOf(y).size() != rank)
-    return op->emitOpError() << "needs tensors of equal rank with one to three spatial dimensions, has [" << shapeOf(x)
-                             << "] and [" << shapeOf(y) << "]";
+    return op->emitOpError() << "needs tensors of equal rank with one to three spatial dimensions, but has ["
+                             << shapeOf(x) << "] and [" << shapeOf(y) << "]";
   for (ArrayRef<int64_t> list : {window, strides, dilations, pads})
     if (list.size() != rank - 2)
       return op->emitOpError() << "needs a window, stride, dilation and pad for each of " << rank - 2

@@ -83,7 +83,7 @@ RankedTensorType TimelineOp::findSum(StringRef name) {
 
 LogicalResult TimelineOp::verify() {
   if ((int64_t)getMicroBatches() < 1)
-    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, must be at least 1";
+    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, but must have at least 1";
   size_t sums = getSums() ? getSums()->size() : 0, types = getSumTypes() ? getSumTypes()->size() : 0;
   auto isTensor = [](Attribute type) { return isa<RankedTensorType>(cast<TypeAttr>(type).getValue()); };
   if (sums != types || (types > 0 && !llvm::all_of(*getSumTypes(), isTensor)) || isTraining() != (sums == 0))
@@ -101,7 +101,7 @@ static LogicalResult verifyMicroBatch(MicroBatchAction action) {
   int64_t all = action->getParentOfType<TimelineOp>().getMicroBatches(), own = action.getMicroBatch();
   if (own >= 0 && own < all)
     return success();
-  return action->emitOpError() << "has micro-batch " << own << ", must be 0 to " << all - 1;
+  return action->emitOpError() << "has micro-batch " << own << ", which must be 0 to " << all - 1;
 }
 
 LogicalResult LoadOp::verify() {
@@ -125,7 +125,7 @@ LogicalResult RunOp::verify() {
     return emitOpError() << "stores " << getStores().size() << " results, but accumulate has " << getAccumulate().size()
                          << " entries";
   if (getRole() == graph::Role::U)
-    return emitOpError() << "has role U, must be F, B, I or W";
+    return emitOpError() << "has role U, but must have F, B, I or W";
   return verifyMicroBatch(*this);
 }
 
@@ -157,7 +157,7 @@ LogicalResult ScalarsOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult NormOp::verify() {
   if ((int64_t)getCopies() < 1)
-    return emitOpError() << "has copies " << (int64_t)getCopies() << ", must be at least 1";
+    return emitOpError() << "has copies = " << (int64_t)getCopies() << ", which must be at least 1";
   return success();
 }
 
@@ -168,7 +168,7 @@ LogicalResult CollectiveOp::verify() {
                          << "; a bucket requires all_gather, reduce_scatter or all_reduce";
   if (isSum != bool(getGroupAttr()) || isSum != bool(getExtentAttr()))
     return emitOpError() << "of kind " << stringifyCollectiveKind(getKind())
-                         << (isSum ? " must have" : " must not have") << " extent and group";
+                         << (isSum ? " must have" : " must not have") << " an extent and a group";
   if (getAccumulate() && !isScatter)
     return emitOpError() << "accumulates the result of an " << stringifyCollectiveKind(getKind())
                          << "; only a reduce_scatter may accumulate";

@@ -22,7 +22,7 @@ template <class E> struct World {
 template <class E>
 llvm::LogicalResult missing(mlir::Operation *action, const Rank<E> &rank, llvm::StringRef what, llvm::StringRef member,
                             llvm::StringRef why) {
-  return action->emitOpError() << "rank " << rank.index << " reads " << what << " '" << member << "', which " << why;
+  return action->emitOpError() << "on rank " << rank.index << " reads " << what << " '" << member << "', which " << why;
 }
 
 /// Actions of one stage. Sums run in the order of the group's ranks.

@@ -91,7 +91,8 @@ template <class E> Span Memory<E>::spanAt(exec::PlaceAttr place, int64_t rank, i
 
 template <class E> LogicalResult Memory<E>::check(const Access &access, const Span &span) const {
   if (span.buffer < 0 || span.buffer >= int64_t(buffers.size()))
-    return access.action->emitOpError() << "uses buffer " << span.buffer << ", must be less than " << buffers.size();
+    return access.action->emitOpError() << "uses buffer " << span.buffer << ", which must be less than "
+                                        << buffers.size();
   int64_t low = span.address, high = span.address + span.elementBytes();
   for (auto [size, stride] : llvm::zip(span.sizes, span.strides)) {
     if (size == 0)
@@ -118,7 +119,7 @@ template <class E> LogicalResult Memory<E>::missing(const Access &access, const 
   exec::BufferOp buffer = buffers[span.buffer];
   return access.action->emitOpError() << "'" << access.label << "' on rank " << firstRank + access.rank << " reads "
                                       << span.element << " at byte " << address - buffer.getOffset() << " of buffer '"
-                                      << buffer.getName() << "', which does not hold a value of this type there";
+                                      << buffer.getName() << "', but these bytes do not hold a value of this type";
 }
 
 template <class E> LogicalResult Memory<E>::load(const Access &access, const Span &span, Cargo<E> &cargo) const {

@@ -39,7 +39,7 @@ template <typename Op> FailureOr<Parallel> findStages(ArrayRef<Op> ops, Parallel
   for (Op op : ops)
     if (int64_t stage = due++; (int64_t)op.getStage() != stage || parallel.mesh.getPp() != (int64_t)ops.size())
       return op.emitOpError() << "is number " << stage << " in the module and has stage " << op.getStage()
-                              << "; the module must have one for each of the " << parallel.mesh.getPp()
+                              << "; the module must have one such op for each of the " << parallel.mesh.getPp()
                               << " stages, in ascending order";
   return parallel;
 }

@@ -42,7 +42,8 @@ void CallChecker::checkKernels() {
     bool isLibrary = kernel->library.type != plan::Library::NONE;
     bool isLaunched = !kernel->launches.empty();
     require(isLibrary || isLaunched || (kernel->code >= 0 && (uint64_t)kernel->code < kernelCount),
-            "kernel '{}' has code {}, but there are {} codes", kernel->name, kernel->code, kernelCount);
+            "kernel '{}' has code number {}, but the program has code for {} kernels", kernel->name, kernel->code,
+            kernelCount);
     for (const auto &launch : kernel->launches)
       require(!launch->function.empty() && launch->grid >= 1 && launch->grid <= INT32_MAX && launch->block >= 1 &&
                   launch->block <= kMostThreads,
@@ -65,9 +66,9 @@ void CallChecker::checkKernels() {
       require(c->kind <= plan::ConvolutionKind::WeightBackward && c->batch >= 1 && c->groups >= 1 && c->inputs >= 1 &&
                   c->outputs >= 1 && areLegal(c->dims, false) && hasProducts(c->element) &&
                   (c->element == plan::Element::F32 || !plan.gpu.empty()),
-              "convolution '{}' is malformed", kernel->name);
+              "convolution '{}' has an invalid shape, kind or element type", kernel->name);
     if (const plan::MaxPoolT *p = kernel->library.AsMaxPool())
-      require(p->planes >= 1 && areLegal(p->dims, true), "pool '{}' is malformed", kernel->name);
+      require(p->planes >= 1 && areLegal(p->dims, true), "pool '{}' has an invalid shape", kernel->name);
   }
 }
 
@@ -80,10 +81,10 @@ void CallChecker::checkContract(const plan::ContractT &c, const std::string &nam
           "contraction '{}' has an epilogue that requires a single product of 16-bit elements", name);
   bool hasEpilogue = c.bias || c.residual || c.activation != plan::Activation::None;
   require(!hasEpilogue || c.operands == c.result,
-          "contraction '{}' has an epilogue of a different type than its operands", name);
+          "contraction '{}' has an epilogue, which requires a result of the type of the operands", name);
   require(c.activation <= plan::Activation::GeluBackward && !(c.residual && c.activation != plan::Activation::None) &&
               !(c.bias && c.activation == plan::Activation::GeluBackward),
-          "contraction '{}' has an unknown epilogue", name);
+          "contraction '{}' has an unsupported epilogue", name);
 }
 
 void CallChecker::checkFunctions() {
@@ -118,9 +119,11 @@ void CallChecker::checkViews(size_t operands, const std::vector<uint32_t> &views
                              const std::string &what) {
   require(views.size() == operands, "{} has {} views for {} operands", what, views.size(), operands);
   for (size_t i = 0; i < std::min(views.size(), bytes.size()); ++i)
-    require(views[i] < plan.views.size() && spanOf(*plan.views[views[i]]) <= bytes[i],
-            "{} has an operand of {} bytes, but view {} needs more or is missing ({} views)", what, bytes[i], views[i],
-            plan.views.size());
+    if (views[i] >= plan.views.size())
+      require(false, "{} uses view {}, but there are {} views", what, views[i], plan.views.size());
+    else
+      require(spanOf(*plan.views[views[i]]) <= bytes[i], "{} has an operand of {} bytes, but view {} is larger", what,
+              bytes[i], views[i]);
 }
 
 /// A collective of the ranks of a stage, from one operand to another.
@@ -133,11 +136,11 @@ void CallChecker::checkExchange(const plan::CallT &call, const std::string &what
       exchange.accumulate || call.ins.size() != 1 || call.outs.size() != 1 || call.in_bytes.size() != 1 ||
       call.out_bytes.size() != 1)
     return require(false, "{} is not a supported collective", what);
-  require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
-          what);
+  require(plan.rank_groups[exchange.group]->stages.empty(),
+          "{} is a collective over several stages, which a function cannot contain", what);
   auto [src, dst] = bytesOfExchange(plan, exchange);
   require((Quantity)call.in_bytes[0] >= src && (Quantity)call.out_bytes[0] >= dst,
-          "{} accesses bytes beyond an operand", what);
+          "{} accesses bytes beyond the end of an operand", what);
 }
 
 std::pair<Quantity, Quantity> bytesOfExchange(const Plan &plan, const plan::ExchangeT &exchange) {
@@ -169,8 +172,8 @@ Quantity spanOf(std::initializer_list<std::pair<uint64_t, int64_t>> dims, const 
 } // namespace
 
 void CallChecker::covers(const plan::CallT &call, uint64_t bytes, Quantity elements, plan::Element element) {
-  require((Quantity)bytes >= elements * (Quantity)bytesOf(element), "call '{}' accesses bytes beyond an operand",
-          call.name);
+  require((Quantity)bytes >= elements * (Quantity)bytesOf(element),
+          "call '{}' accesses bytes beyond the end of an operand", call.name);
 }
 
 void CallChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel) {
@@ -239,7 +242,7 @@ void CallChecker::checkContractCall(const plan::CallT &call, const plan::Contrac
     covers(call, call.in_bytes[2], c.n, c.result);
   bool adds = std::ranges::any_of(call.accumulate, [](auto how) { return how != plan::Accumulate::Never; });
   require(c.result == plan::Element::F32 || !adds,
-          "call '{}' adds to 16-bit elements, which would be rounded each time", call.name);
+          "call '{}' adds to 16-bit elements, which would be rounded after each addition", call.name);
 }
 
 void CallChecker::checkScatterIntoCall(const plan::CallT &call, const plan::ScatterIntoT &s) {
@@ -285,7 +288,7 @@ void CallChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &
   std::vector<Quantity> needed; // ins, then the result
   if (c) {
     require(element == plan::Element::F32 || call.accumulate[0] == plan::Accumulate::Never,
-            "call '{}' cannot add to a result with its element type", call.name);
+            "call '{}' adds to its result, which requires elements of type F32", call.name);
     Quantity x = bytes({c->batch, c->groups, c->inputs}, c->dims, &plan::WindowDim::in);
     Quantity w = bytes({c->groups, c->inputs, c->outputs}, c->dims, &plan::WindowDim::size);
     Quantity y = bytes({c->batch, c->groups, c->outputs}, c->dims, &plan::WindowDim::out);

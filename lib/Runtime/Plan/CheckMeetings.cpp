@@ -19,7 +19,8 @@ void MeetingChecker::checkShared(const plan::ProgramT &other) {
     };
     bool isOwn = state.kind == plan::StateKind::Index || state.kind == plan::StateKind::Site ||
                  state.kind == plan::StateKind::Result; // nobody else has to find it
-    require(isOwn || std::ranges::any_of(trained.states, isSame), "stage {} has {} in two places", other.stage,
+    require(isOwn || std::ranges::any_of(trained.states, isSame),
+            "stage {}: {} is not in the same place in training and in evaluation", other.stage,
             describeState(plan, state));
   }
 }

@@ -84,8 +84,8 @@ void ProgramChecker::checkActions() {
   };
   bool hasNorm = find(program, plan::StateKind::Result, kNormResult);
   require(find(program, plan::StateKind::Counter, kAppliedCounter) == hasNorm, "stage {} {}", stage,
-          hasNorm ? "has a gradient norm, but not the number that states whether a step is applied"
-                  : "has the number that states whether a step is applied, but no gradient norm");
+          hasNorm ? "has a gradient norm, but not the counter 'applied'"
+                  : "has the counter 'applied', but not a gradient norm");
   bool trains = program.purpose == plan::Purpose::train;
   bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(), [&](const auto &each) {
     auto has = [&](std::string_view name) { return find(*each, plan::StateKind::Result, name); };
@@ -108,7 +108,7 @@ void ProgramChecker::checkExchange(const plan::ExchangeT &exchange, const std::s
   bool sums =
       exchange.kind == plan::CollectiveKind::all_reduce || exchange.kind == plan::CollectiveKind::reduce_scatter;
   require(!exchange.wire || (sums && exchange.element == plan::Element::F32 && isNarrow(*exchange.wire)),
-          "{} exchanges its elements as another type; only sums of F32 support this", what);
+          "{} sends its elements as a different type; only sums of F32 can be sent as F16 or BF16", what);
   require(exchange.kind <= plan::CollectiveKind::MAX, "{} is not a supported collective", what);
   if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX)
     return;
@@ -120,13 +120,13 @@ void ProgramChecker::checkExchange(const plan::ExchangeT &exchange, const std::s
 void ProgramChecker::checkTransfer(const plan::Place *place, Quantity bytes, uint32_t peer, const std::string &what) {
   checkPlace(place, bytes, what);
   require(peer < plan.mesh->pp() && peer != stage,
-          "{} connects stage {} with stage {}, but must connect two different ones of the {} stages", what, stage, peer,
-          plan.mesh->pp());
+          "{} connects stage {} with stage {}, but must connect two different stages, numbered below {}", what, stage,
+          peer, plan.mesh->pp());
 }
 
 /// Places for all numbers of a group, and for those that the step has once.
 void ProgramChecker::checkBegin(const plan::BeginT &begin, const std::string &what) {
-  require(begin.places.size() == plan.groups.size(), "{} has {} places for {} optimizer groups", what,
+  require(begin.places.size() == plan.groups.size(), "{} has places for {} optimizer groups, but the plan has {}", what,
           begin.places.size(), plan.groups.size());
   for (const plan::Place &place : begin.places)
     checkPlace(&place, (Quantity)kGroupNumbers * bytesOf(scalarElement), what);
@@ -224,7 +224,7 @@ void ProgramChecker::checkRun(const plan::RunT &run, const std::string &label) {
                    plan.functions.size());
   const plan::FunctionT &function = *plan.functions[run.function];
   if (run.places.size() != function.slots)
-    return require(false, "{} has {} places for {} slots", label, run.places.size(), function.slots);
+    return require(false, "{} has {} places, but its function has {} slots", label, run.places.size(), function.slots);
   for (const auto &call : function.calls) {
     if (!problems.empty())
       return;

@@ -23,7 +23,8 @@ void TableChecker::checkSizes() {
           plan.micro_batches, plan.micro);
   require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "unknown processor level");
   require(plan.threads >= 1 && plan.threads <= kMostThreads, "invalid number of threads: {}", plan.threads);
-  require(plan.gpu.empty() || !plan.overlap, "the streams of a GPU cannot run in threads");
+  require(plan.gpu.empty() || !plan.overlap,
+          "the plan is for GPUs, but runs its streams in threads, which only CPUs support");
   require(plan.alignment >= 1 && plan.alignment <= 1 << 20 && (plan.alignment & (plan.alignment - 1)) == 0,
           "invalid alignment: {}", plan.alignment);
   require(plan.product_seconds >= 0 && std::isfinite(plan.product_seconds), "invalid time of products: {} s",

@@ -33,7 +33,7 @@ static_assert(std::size(types) == (size_t)plan::Element::MAX + 1);
 /// A file may say what no type is: its reader asks for types before it has checked them all.
 static const auto &typeOf(plan::Element element) {
   if (element > plan::Element::MAX)
-    throw Rejected(fmt::format("error: the plan has elements of type {}, but types are 0 to {}", (int)element,
+    throw Rejected(fmt::format("error: the plan has elements of type {}, but types are numbered 0 to {}", (int)element,
                                (int)plan::Element::MAX));
   return types[(size_t)element];
 }

@@ -70,7 +70,7 @@ void ScheduleChecker::check() {
           "schedule {} has an unknown warmup or decay shape", row.name);
   require(std::ranges::is_sorted(schedule.milestones, std::less_equal<>()) &&
               schedule.milestones.empty() == !row.takesMilestones,
-          "schedule {} has {} milestones; only multistep has milestones, in ascending order", row.name,
+          "schedule {} has {} milestones; only multistep has milestones, which must be in ascending order", row.name,
           schedule.milestones.size());
   double first = plan.groups.empty() ? 0 : plan.groups[0]->lr, least = scheduleOf(plan).get(ScheduleKey::MinLr);
   require(least <= first, "schedule {} has min_lr {}, which is above the learning rate of the first group, {}",
