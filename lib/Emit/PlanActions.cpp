@@ -173,7 +173,7 @@ static LogicalResult checkPlaces(Operation &op, size_t buffers) {
     });
   if (bad == -1)
     return success();
-  return op.emitOpError() << "uses buffer " << bad << ", which must be less than " << buffers;
+  return op.emitOpError() << "uses buffer " << bad << ", which must be below " << buffers;
 }
 
 /// A row of the plan's table of states, made once for all stages.

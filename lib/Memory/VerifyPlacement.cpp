@@ -119,14 +119,12 @@ private:
   /// `bytes` from a place on. Fails where they leave the buffer on some rank.
   FailureOr<Part> partAt(Operation *action, exec::PlaceAttr place, int64_t bytes) {
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
-      return action->emitOpError() << "uses buffer " << place.getBuffer() << ", which must be less than "
-                                   << buffers.size();
+      return action->emitOpError() << "uses buffer " << place.getBuffer() << ", which must be below " << buffers.size();
     Part all = allOf(place.getBuffer());
     exec::BufferOp buffer = buffers[all.buffer].op;
     if (moment < buffer.getFirst() || moment > buffer.getLast())
       return action->emitOpError() << "is action " << moment << ", but uses buffer '" << nameOf(all.buffer)
-                                   << "', which is live only from action " << buffer.getFirst() << " to "
-                                   << buffer.getLast();
+                                   << "', which lives from action " << buffer.getFirst() << " to " << buffer.getLast();
     int64_t spread = (program.getMesh().getShards() - 1) * place.getStride();
     int64_t begin = place.getOffset() + std::min<int64_t>(spread, 0);
     int64_t end = place.getOffset() + std::max<int64_t>(spread, 0) + bytes, size = all.range.end - all.range.begin;

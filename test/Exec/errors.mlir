@@ -300,7 +300,7 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 parameters "b" size 64 offset 0 live 0 to 0 persistent
-  // expected-error @+1 {{uses buffer 3, which must be less than 1}}
+  // expected-error @+1 {{uses buffer 3, which must be below 1}}
   exec.state value of @b 16 x f32 begins parameters at <3 + 0 + 0>
 }
 

@@ -140,7 +140,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
 exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  // expected-error @+1 {{uses buffer 7, which must be less than 1}}
+  // expected-error @+1 {{uses buffer 7, which must be below 1}}
   exec.send "send" message 0 to 1 #exec.place<7 + 0 + 0> bytes 64
 }
 
@@ -360,7 +360,7 @@ exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @copy "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
-  // expected-error @+1 {{is action 2, but uses buffer 'x', which is live only from action 0 to 1}}
+  // expected-error @+1 {{is action 2, but uses buffer 'x', which lives from action 0 to 1}}
   exec.run @copy "second" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
 }
 func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {

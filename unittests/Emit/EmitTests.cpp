@@ -308,9 +308,9 @@ TEST_F(BadProgram, UnknownFunction) {
             std::string::npos);
 }
 TEST_F(BadProgram, UnknownPlace) {
-  EXPECT_NE(complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]")
-                .find("uses buffer 7, which must be less than 2"),
-            std::string::npos);
+  EXPECT_NE(
+      complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]").find("uses buffer 7, which must be below 2"),
+      std::string::npos);
 }
 TEST_F(BadProgram, UnknownBucket) {
   EXPECT_NE(complaint("value of @w", "value of @other").find("names @other, which is not a bucket of the plan"),

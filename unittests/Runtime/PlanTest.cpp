@@ -23,8 +23,7 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("3 shards do not divide dp = 2", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("invalid batch: 0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
   expect("invalid number of threads: 0", [](Plan &p) { p.threads = 0; });
-  expect("the plan is for GPUs, but runs its streams in threads, which only CPUs support",
-         [](Plan &p) { p.gpu = "sm_80", p.overlap = true; });
+  expect("runs its streams in threads, which only CPUs support", [](Plan &p) { p.gpu = "sm_80", p.overlap = true; });
   expect("invalid size of an arena: 0 bytes", [](Plan &p) { p.programs[0]->arena = 0; });
   expect("invalid alignment: 3", [](Plan &p) { p.alignment = 3; });
   expect("unknown processor level", [](Plan &p) { p.cpu = 5; });
@@ -41,8 +40,7 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
          [](Plan &p) { p.inputs[0]->samples = true; });
   expect("input 'x' has a type that data files do not support",
          [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
-  expect("kernel 'gradient' has code number 5, but the program has code for 5 kernels",
-         [](Plan &p) { p.kernels[0]->code = 5; });
+  expect("has code number 5, but the program has code for 5 kernels", [](Plan &p) { p.kernels[0]->code = 5; });
   auto launch = [](Plan &p, uint32_t block) {
     p.kernels[0]->launches.push_back(std::make_unique<plan::LaunchT>());
     p.kernels[0]->launches[0]->function = "k", p.kernels[0]->launches[0]->grid = 1;
@@ -288,18 +286,16 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
     call.exchange->kind = kind, call.exchange->outer = outer, call.exchange->chunk = chunk;
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::CollectiveKind::reduce_scatter, 1, 2); }), "");
-  expect("accesses bytes beyond the end of an operand",
-         [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1, 3); });
-  expect("accesses bytes beyond the end of an operand",
-         [&](Plan &p) { make(p, plan::CollectiveKind::all_gather, 2, 1); });
-  expect("accesses bytes beyond the end of an operand",
+  expect("bytes beyond the end of an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1, 3); });
+  expect("bytes beyond the end of an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_gather, 2, 1); });
+  expect("bytes beyond the end of an operand",
          [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1ull << 40, 1ull << 40); });
   EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::CollectiveKind::all_to_all, 1, 1); }), "");
-  expect("accesses bytes beyond the end of an operand", [&](Plan &p) {
+  expect("bytes beyond the end of an operand", [&](Plan &p) {
     make(p, plan::CollectiveKind::all_to_all, 1, 1);
     p.functions[1]->calls[0]->exchange->rows = 2;
   });
-  expect("accesses bytes beyond the end of an operand", [&](Plan &p) { // rows are an all_to_all's
+  expect("bytes beyond the end of an operand", [&](Plan &p) { // rows are an all_to_all's
     make(p, plan::CollectiveKind::all_reduce, 1, 3);
     p.functions[1]->calls[0]->exchange->rows = 0;
   });
@@ -380,9 +376,8 @@ TEST(Plan, StagesMustMeet) {
     for (auto &function : p.functions)
       function->calls[0]->exchange = std::make_unique<plan::ExchangeT>();
   });
-  expectStages(
-      "action 'receive' connects stage 1 with stage 1, but must connect two different stages, numbered below 2",
-      [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });
+  expectStages("connects stage 1 with stage 1, but must connect two different stages, numbered below 2",
+               [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });
   expectStages("has a group that does not include stage 1",
                [](Plan &p, StepT &, StepT &) { p.rank_groups[1]->stages = {0}; });
   expectStages("action 'gather w' gathers or scatters over several stages; only reductions may span stages",

@@ -114,8 +114,7 @@ static LogicalResult verifyStates(ProgramOp program, ArrayRef<BufferOp> buffers)
       return state.emitOpError() << "occurs twice in the program";
     PlaceAttr place = state.getPlace();
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
-      return state.emitOpError() << "uses buffer " << place.getBuffer() << ", which must be less than "
-                                 << buffers.size();
+      return state.emitOpError() << "uses buffer " << place.getBuffer() << ", which must be below " << buffers.size();
     BufferOp buffer = buffers[place.getBuffer()];
     if (!buffer.getPersistent())
       return state.emitOpError() << "is in buffer '" << buffer.getName() << "', which is not persistent";

@@ -91,8 +91,7 @@ template <class E> Span Memory<E>::spanAt(exec::PlaceAttr place, int64_t rank, i
 
 template <class E> LogicalResult Memory<E>::check(const Access &access, const Span &span) const {
   if (span.buffer < 0 || span.buffer >= int64_t(buffers.size()))
-    return access.action->emitOpError() << "uses buffer " << span.buffer << ", which must be less than "
-                                        << buffers.size();
+    return access.action->emitOpError() << "uses buffer " << span.buffer << ", which must be below " << buffers.size();
   int64_t low = span.address, high = span.address + span.elementBytes();
   for (auto [size, stride] : llvm::zip(span.sizes, span.strides)) {
     if (size == 0)
