@@ -16,7 +16,7 @@ std::string compare(const ZeroTrial *chosen, const ZeroTrial *other, StringRef n
   if (*chosen->total > memory)
     return "auto: no choice fits in " + limit + "; this choice needs the least";
   if (other->traffic == chosen->traffic)
-    return ("auto: '" + name + "' would move as many bytes").str();
+    return ("auto: '" + name + "' would move the same number of bytes").str();
   if (other->traffic > chosen->traffic)
     return ("auto: fits in " + limit + "; '" + name + "' would move ").str() +
            formatBytes(other->traffic - chosen->traffic) + " more";

@@ -57,9 +57,9 @@ void printChunk(const PlanReport &report, Table &table) {
   table.row("rows", llvm::formatv("{0} of {1}", chunk.rows, chunk.all).str(),
             "logits in memory at a time, computed in backward");
   table.row("", "",
-            !chunk.whole
-                ? "given"
-                : "auto: all rows need " + formatBytes(*chunk.whole) + " of " + formatBytes(*report.spec.deviceMemory));
+            !chunk.whole ? "given"
+                         : "auto: all rows together need " + formatBytes(*chunk.whole) + ", but the device has " +
+                               formatBytes(*report.spec.deviceMemory));
   table.row("price", llvm::formatv("{0} x", chunks - 1).str(),
             "more additions to gradients of the head, per micro-batch");
 }
@@ -202,7 +202,8 @@ void printBubbles(const PlanReport &report, Table &table) {
     table.row("stage " + std::to_string(group.stage), formatPercent(group.work.stepBubble()),
               "of the step; " + formatPercent(group.work.spanBubble()) +
                   " between its first forward and last backward");
-  table.row("imbalance", llvm::formatv("{0:f3}", report.imbalance()).str(), "work of the slowest stage / of the mean");
+  table.row("imbalance", llvm::formatv("{0:f3}", report.imbalance()).str(),
+            "work of the slowest stage / mean of all stages");
 }
 
 /// A line for each stage: what differs between them.
@@ -266,8 +267,8 @@ void xlc::printChanges(const PlanReport &report, raw_ostream &out) {
     out << "no single change of the spec reduces the memory of the fullest rank\n";
     return;
   }
-  out << (report.changes.front().fits ? "each of these changes alone makes it fit:\n"
-                                      : "no single change makes it fit; this one comes closest:\n");
+  out << (report.changes.front().fits ? "each of these changes alone makes the plan fit:\n"
+                                      : "no single change makes the plan fit; this one comes closest:\n");
   for (const Change &change : report.changes)
     out << llvm::formatv("  {0,-56}{1,12}, traffic {2}\n", change.what, formatBytes(change.total),
                          formatBytes(change.traffic));

@@ -273,8 +273,8 @@ private:
       return norm.emitOpError() << "counts bucket '" << state.op.getSymName() << "' as held by " << norm.getCopies()
                                 << " ranks, but it is held by " << state.countCopies(mesh());
     if (norm.getAccumulate() != hasNorm)
-      return norm.emitOpError() << (hasNorm ? "overwrites the squares of other buckets"
-                                            : "adds to squares that do not exist");
+      return norm.emitOpError() << (hasNorm ? "overwrites the sum of squares of other buckets"
+                                            : "adds to a sum of squares that does not exist");
     state.isCounted = hasNorm = true;
     return success();
   }

@@ -101,7 +101,7 @@ std::string divisorsOf(Value value, int64_t limit) {
         divisors.insert(n);
   std::string text;
   for (int64_t n : divisors)
-    text += (text.empty() ? "" : n == *divisors.rbegin() ? " and " : ", ") + std::to_string(n);
+    text += (text.empty() ? "" : n == *divisors.rbegin() ? " or " : ", ") + std::to_string(n);
   return text;
 }
 
@@ -114,7 +114,7 @@ Message cannotSplit(func::FuncOp function, ArrayRef<Instance> instances, const M
   std::optional<std::string> advice = adviseRanks(instances); // what heads would refuse is no advice
   addNote(message, advice             ? *advice
                    : divisors.empty() ? "no tp above 1 divides a dimension of '" + name + "'"
-                                      : divisors + " would divide a dimension of '" + name + "'");
+                                      : "tp = " + divisors + " would divide a dimension of '" + name + "'");
   return message;
 }
 

@@ -138,10 +138,12 @@ private:
                                   options.tp, first->getName()),
                     Severity::Warning);
     addNode(message, options, first, "the operation is at node");
-    addNote(message, llvm::formatv("operations that are therefore whole on every rank: {0}", problem.whole.size()));
+    addNote(message, llvm::formatv("number of operations that every rank therefore computes as a whole: {0}",
+                                   problem.whole.size()));
     if (!kept.empty())
-      addNote(message, llvm::formatv("parameters that are therefore whole on every rank: {0}, the first is '{1}'",
-                                     kept.size(), kept.front()));
+      addNote(message,
+              llvm::formatv("number of parameters that every rank therefore keeps as a whole: {0}; the first is '{1}'",
+                            kept.size(), kept.front()));
     diagnostics.report(message);
   }
 

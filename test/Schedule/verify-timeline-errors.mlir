@@ -181,7 +181,7 @@ sched.bucket @c ["w"] at [0] sizes [2] elements 64 group 0 params whole grads wh
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v", "w"] accumulate [false, false] role <B> : () -> ()
   sched.norm @b copies 1 accumulate false
-  // expected-error @+1 {{overwrites the squares of other buckets}}
+  // expected-error @+1 {{overwrites the sum of squares of other buckets}}
   sched.norm @c copies 1 accumulate false
 }
 
@@ -190,7 +190,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  // expected-error @+1 {{adds to squares that do not exist}}
+  // expected-error @+1 {{adds to a sum of squares that does not exist}}
   sched.norm @b copies 1 accumulate true
 }
 

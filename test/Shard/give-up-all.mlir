@@ -5,8 +5,8 @@
 // RUN: not xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition --xlc-verify-sharded 2>&1 | FileCheck %s --check-prefix=GATE
 
 // SAID: warning: tp = 2 would split the operands of 'graph.broadcast'
-// SAID: note: operations that are therefore whole on every rank: 4
-// SAID: note: parameters that are therefore whole on every rank: 2, the first is 'w'
+// SAID: note: number of operations that every rank therefore computes as a whole: 4
+// SAID: note: number of parameters that every rank therefore keeps as a whole: 2; the first is 'w'
 // CHECK-NOT: dist.layout
 // GATE: gate of Shard: 'graph.broadcast' has dist.cut, which does not match its result
 #F = #graph.role<F>

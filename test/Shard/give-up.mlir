@@ -4,7 +4,7 @@
 // RUN: FileCheck %s --check-prefix=SAID < %t.said
 
 // SAID: warning: tp = 2 would split the operands of 'graph.reshape' into pieces that cannot be proven to match: every rank computes the whole operation, with more communication
-// SAID: note: operations that are therefore whole on every rank: 2
+// SAID: note: number of operations that every rank therefore computes as a whole: 2
 // SAID-NOT: note:
 // CHECK-LABEL: func.func @micro_batch
 // CHECK: %[[A:.*]] = graph.contract {{.*}} -> tensor<2x2xf32>
@@ -30,8 +30,8 @@ func.func @micro_batch(%x: tensor<2x4xf32>, %w: tensor<4x4xf32> {graph.param = "
 
 // An op that reads a matrix: the matrix is whole on every rank.
 // SAID: warning: tp = 2 would split the operands of 'graph.reshape'
-// SAID: note: operations that are therefore whole on every rank: 1
-// SAID: note: parameters that are therefore whole on every rank: 1, the first is 'w'
+// SAID: note: number of operations that every rank therefore computes as a whole: 1
+// SAID: note: number of parameters that every rank therefore keeps as a whole: 1; the first is 'w'
 // CHECK-LABEL: func.func @micro_batch
 // CHECK-SAME: tensor<4x4xf32> {graph.param = "w"}
 // CHECK-SAME: dist.layout = {{.*}} graph.param = "v"

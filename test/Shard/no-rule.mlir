@@ -44,7 +44,7 @@ module {
 module {
   func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x9xf32> {graph.param = "w"}) -> tensor<2x9xf32> attributes {graph.entry = #graph.purpose<train>} {
     // expected-error @+2 {{tp = 2 does not divide any dimension of 'w', which is 3 x 9}}
-    // expected-note @+1 {{3 and 9 would divide a dimension of 'w'}}
+    // expected-note @+1 {{tp = 3 or 9 would divide a dimension of 'w'}}
     %0 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : (tensor<2x3xf32>, tensor<3x9xf32>) -> tensor<2x9xf32>
     return %0 : tensor<2x9xf32>
   }

@@ -36,7 +36,7 @@ TEST(PlanOutputs, OutputsAreStored) {
   good.outputs = {0}, good.places = {plan::Place(0, 0, 0)};
   for (const char *name : {"", "a/b", ".", ".."})
     expect("has a name that is not a valid file name", [&](Plan &p) { add(p, name); });
-  expect("output 'y' has no lines", [&](Plan &p) { add(p, "y"), p.outputs.back()->lines = 0; });
+  expect("output 'y' has 0 lines per sample", [&](Plan &p) { add(p, "y"), p.outputs.back()->lines = 0; });
   expect("action 'store' stores outputs, but is in a training step", [&](Plan &p) { add(p, "y"), store(p, good); });
   expect("action 'store' stores output 0, but there are 0 outputs", [&](Plan &p) { store(p, good); });
   expect("action 'store' has outputs without places",

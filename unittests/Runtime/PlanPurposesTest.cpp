@@ -40,9 +40,10 @@ TEST(Plan, ProgramsOfAStageShareWhatTheyKeep) {
   EXPECT_EQ(complaintAfter([&](Plan &p) { add(p), evaluation(p); }), "");
   expect("a dataset does not have the 2 inputs of the plan",
          [&](Plan &p) { evaluation(p), p.validation->inputs.clear(); });
-  expect("an evaluation of 1 metrics has an unknown metric or average",
-         [&](Plan &p) { evaluation(p).metrics = {"bleu"}; });
-  expect("an evaluation of 1 metrics has an unknown metric or average", [&](Plan &p) { evaluation(p).average = 7; });
+  expect("an evaluation has an unknown metric, or no metrics", [&](Plan &p) { evaluation(p).metrics = {"bleu"}; });
+  expect("an evaluation has an unknown average", [&](Plan &p) { evaluation(p).average = 7; });
+  expect("an evaluation has the min_delta -1, which must be a finite number of at least 0",
+         [&](Plan &p) { evaluation(p).min_delta = -1; });
   expect("evaluations are compared by 'f1', which is not one of their metrics",
          [&](Plan &p) { evaluation(p).patience = 1, p.evaluation->judged = "f1"; });
 }

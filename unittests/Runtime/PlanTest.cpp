@@ -19,7 +19,7 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("error: the plan in this program has version 1, but its runtime supports version ",
          [](Plan &p) { p.version = 1; });
-  expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
+  expect("invalid mesh: pp 1, dp 0, tp 1; the product must be 1 to", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards do not divide dp = 2", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("invalid batch: 0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
   expect("invalid number of threads: 0", [](Plan &p) { p.threads = 0; });
@@ -61,16 +61,13 @@ TEST(Plan, InputsGetTheirRowsFromSomewhere) {
     return *p.dataset->stream;
   };
   EXPECT_EQ(complaintAfter([&](Plan &p) { addStream(p); }), "");
-  expect("input 'x' has an unknown source of rows, or a fill value that is not finite: 0",
-         [](Plan &p) { p.dataset->inputs[0]->source = (InputSource)9; });
-  expect("input 'x' has an unknown source of rows, or a fill value that is not finite: inf",
+  expect("input 'x' has an unknown source of rows", [](Plan &p) { p.dataset->inputs[0]->source = (InputSource)9; });
+  expect("input 'x' has the fill value inf, which is not finite",
          [](Plan &p) { p.dataset->inputs[0]->fill = INFINITY; });
   expect("input 'ids' has ids for a table with 0 rows; a table must have at least 1",
          [](Plan &p) { p.inputs[1]->limit = 0; });
-  expect("a token stream has no files or an unknown token type (0 files)",
-         [&](Plan &p) { addStream(p).files.clear(); });
-  expect("a token stream has no files or an unknown token type (1 files)",
-         [&](Plan &p) { addStream(p).type = (plan::TokenType)9; });
+  expect("a token stream has no files", [&](Plan &p) { addStream(p).files.clear(); });
+  expect("a token stream has tokens of an unknown type", [&](Plan &p) { addStream(p).type = (plan::TokenType)9; });
   constexpr char cannot[] = "input 'ids' does not match its token stream, which has rows of integers of one length";
   expect(cannot, [](Plan &p) { p.dataset->inputs[1]->source = InputSource::NextTokens; });
   expect(cannot, [&](Plan &p) { addStream(p), p.inputs[1]->row_shape = {0}; });
@@ -232,7 +229,7 @@ TEST(Plan, GroupsMustCutTheRanks) {
     p.rank_groups[0]->digits = std::move(digits), p.rank_groups[0]->stages = std::move(stages);
   };
   expect("the mesh is missing", [](Plan &p) { p.mesh.reset(); });
-  expect("too many ranks (pp 1, dp " + std::to_string(kMostRanks + 1) + ", tp 1)",
+  expect("invalid mesh: pp 1, dp " + std::to_string(kMostRanks + 1) + ", tp 1",
          [](Plan &p) { *p.mesh = plan::Mesh(1, kMostRanks + 1, 1, 1); });
   expect("there are 1 programs for 2 stages, but each stage must have exactly one",
          [](Plan &p) { *p.mesh = plan::Mesh(2, 2, 1, 2); });

@@ -290,8 +290,8 @@ json::Object xlc::changesSection(const PlanReport &report) {
   bool isAny = !report.changes.empty();
   return json::Object{{"text", !isAny ? "No single change of the spec reduces the memory of the fullest rank."
                                : report.changes.front().fits
-                                   ? "Each of these changes alone makes it fit."
-                                   : "No single change makes it fit; this one comes closest."},
+                                   ? "Each of these changes alone makes the plan fit."
+                                   : "No single change makes the plan fit; this one comes closest."},
                       {"any", isAny},
                       {"rows", std::move(rows)}};
 }

@@ -182,7 +182,7 @@ void ProgramChecker::checkStream(const plan::StepT &step, size_t index) {
           "action '{}' runs a function on a stream that is not for computations", step.label);
   if (isBeside && run->function < plan.functions.size())
     for (const auto &call : plan.functions[run->function]->calls)
-      require(!call->exchange, "action '{}' runs on the stream of weight gradients, but its call '{}' is an exchange",
+      require(!call->exchange, "action '{}' runs on the stream of weight gradients, but its call '{}' is a collective",
               step.label, call->name);
   for (uint32_t other : step.after)
     require(other < index, "action '{}' has index {}, but waits for action {}, which is not an earlier one", step.label,

@@ -17,7 +17,7 @@ void TableChecker::checkSizes() {
     return require(false, "the mesh is missing");
   uint64_t pp = plan.mesh->pp(), dp = plan.mesh->dp(), tp = plan.mesh->tp(), shards = plan.mesh->shards();
   require(std::min({pp, dp, tp}) >= 1 && std::max({pp, dp, tp}) <= mostRanks && pp * dp * tp <= mostRanks,
-          "{} ranks (pp {}, dp {}, tp {})", (Quantity)pp * dp * tp > mostRanks ? "too many" : "0", pp, dp, tp);
+          "invalid mesh: pp {}, dp {}, tp {}; the product must be 1 to {} ranks", pp, dp, tp, mostRanks);
   require(shards >= 1 && dp % std::max<uint64_t>(shards, 1) == 0, "{} shards do not divide dp = {}", shards, dp);
   require(plan.micro >= 1 && plan.micro_batches >= 1, "invalid batch: {} micro-batches of {} samples",
           plan.micro_batches, plan.micro);
@@ -150,7 +150,7 @@ void TableChecker::checkOutput(const plan::OutputT &output) {
   for (uint64_t dim : output.shape)
     elements = std::min<Quantity>(elements * dim, limit);
   require(elements < limit, "a sample of output '{}' is larger than any arena", output.name);
-  require(output.lines >= 1, "output '{}' has no lines", output.name);
+  require(output.lines >= 1, "output '{}' has 0 lines per sample, but must have at least 1", output.name);
   require(!output.name.empty() && output.name.find('/') == std::string::npos && output.name != "." &&
               output.name != "..",
           "output '{}' has a name that is not a valid file name", output.name);
@@ -163,14 +163,14 @@ void TableChecker::checkDataset(const plan::DatasetT *dataset) {
   if (!dataset || dataset->inputs.size() != plan.inputs.size())
     return require(false, "a dataset does not have the {} inputs of the plan", plan.inputs.size());
   const plan::TokenStreamT *stream = dataset->stream.get();
-  require(!stream || (!stream->files.empty() && stream->type <= plan::TokenType::MAX),
-          "a token stream has no files or an unknown token type ({} files)", stream ? stream->files.size() : 0);
+  require(!stream || !stream->files.empty(), "a token stream has no files");
+  require(!stream || stream->type <= plan::TokenType::MAX, "a token stream has tokens of an unknown type");
   const plan::InputT *first = nullptr;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     const plan::InputT *input = plan.inputs[i].get();
     const plan::InputDataT &data = *dataset->inputs[i];
-    require(data.source <= plan::InputSource::MAX && std::isfinite(data.fill),
-            "input '{}' has an unknown source of rows, or a fill value that is not finite: {}", input->name, data.fill);
+    require(data.source <= plan::InputSource::MAX, "input '{}' has an unknown source of rows", input->name);
+    require(std::isfinite(data.fill), "input '{}' has the fill value {}, which is not finite", input->name, data.fill);
     if (data.source != plan::InputSource::Tokens && data.source != plan::InputSource::NextTokens)
       continue;
     first = first ? first : input;
@@ -183,10 +183,10 @@ void TableChecker::checkDataset(const plan::DatasetT *dataset) {
 void TableChecker::checkEvaluation(const plan::EvaluationT &evaluation) {
   bool areKnown =
       std::ranges::all_of(evaluation.metrics, [](const std::string &name) { return findMetric(name).has_value(); });
-  require(areKnown && !evaluation.metrics.empty() && evaluation.average.value_or(0) < std::size(kAverages) &&
-              evaluation.min_delta >= 0 && std::isfinite(evaluation.min_delta),
-          "an evaluation of {} metrics has an unknown metric or average, or an invalid min_delta",
-          evaluation.metrics.size());
+  require(areKnown && !evaluation.metrics.empty(), "an evaluation has an unknown metric, or no metrics");
+  require(evaluation.average.value_or(0) < std::size(kAverages), "an evaluation has an unknown average");
+  require(evaluation.min_delta >= 0 && std::isfinite(evaluation.min_delta),
+          "an evaluation has the min_delta {}, which must be a finite number of at least 0", evaluation.min_delta);
   bool judges = evaluation.keeps_best || evaluation.patience > 0;
   require(!judges || std::ranges::find(evaluation.metrics, evaluation.judged) != evaluation.metrics.end(),
           "evaluations are compared by '{}', which is not one of their metrics", evaluation.judged);
