@@ -346,7 +346,7 @@ LogicalResult verifyStages(ArrayRef<TimelineOp> timelines) {
   for (int64_t stage = 0; stage < (int64_t)timelines.size(); ++stage) {
     TimelineOp timeline = timelines[stage];
     if ((int64_t)timeline.getStage() != stage || (int64_t)timelines.size() != mesh.getPp())
-      return timeline.emitOpError() << "is stage " << timeline.getStage() << " of " << timeline.getMesh()
+      return timeline.emitOpError() << "is for stage " << timeline.getStage() << " of " << timeline.getMesh()
                                     << "; a step has one timeline per stage, in order";
     for (Operation &op : timeline.getBody().front()) {
       bool isOutside = false;
@@ -358,7 +358,7 @@ LogicalResult verifyStages(ArrayRef<TimelineOp> timelines) {
                     llvm::any_of(stages, [&](int64_t member) { return member >= mesh.getPp(); });
       }
       if (isOutside)
-        return op.emitOpError() << "of stage " << stage << " must refer to other stages of " << mesh;
+        return op.emitOpError() << "of stage " << stage << " has a peer or group that is not valid for " << mesh;
     }
   }
   return success();

@@ -114,21 +114,21 @@ func.func @contract_rank(%x: tensor<2x3xf32>) {
 
 // -----
 func.func @contract_size(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{factor 'b' has two sizes, 3 and 2}}
+  // expected-error @+1 {{index 'b' has two sizes, 3 and 2}}
   %0 = graph.contract "ab,bc->ac" %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
 
 // -----
 func.func @contract_twice(%x: tensor<2x2xf32>) {
-  // expected-error @+1 {{factor 'a' occurs twice in 'aa'}}
+  // expected-error @+1 {{index 'a' occurs twice in 'aa'}}
   %0 = graph.contract "aa,aa->a" %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2xf32>
   return
 }
 
 // -----
 func.func @contract_once(%x: tensor<2xf32>, %y: tensor<3xf32>) {
-  // expected-error @+1 {{factor 'b' occurs only once in 'a,b->a'}}
+  // expected-error @+1 {{index 'b' occurs only once in 'a,b->a'}}
   %0 = graph.contract "a,b->a" %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
   return
 }

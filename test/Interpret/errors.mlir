@@ -61,7 +61,7 @@ func.func @stale_residual() -> tensor<1x2xf32> {
   %l = graph.constant dense<1> : tensor<1xi64>
   %lse = graph.constant dense<3.0> : tensor<1xf32>
   %one = graph.constant dense<1.0> : tensor<f32>
-  // expected-error@+1 {{the saved log-sum-exp does not match the logits}}
+  // expected-error@+1 {{has a saved log-sum-exp that does not match the logits}}
   %y = graph.cross_entropy_backward %x, %l, %lse, %one ignore -100 : (tensor<1x2xf32>, tensor<1xi64>, tensor<1xf32>, tensor<f32>) -> tensor<1x2xf32>
   return %y : tensor<1x2xf32>
 }
@@ -71,7 +71,7 @@ func.func @stale_residual() -> tensor<1x2xf32> {
 func.func @stale_attention() -> tensor<1x1x1x1xf32> {
   %x = graph.constant dense<1.0> : tensor<1x1x1x1xf32>
   %lse = graph.constant dense<3.0> : tensor<1x1x1xf32>
-  // expected-error@+1 {{the saved log-sum-exp does not match q and k}}
+  // expected-error@+1 {{has a saved log-sum-exp that does not match q and k}}
   %0:3 = graph.attention_backward none %x, %x, %x, %x, %lse, %x scale 1.0 : (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x1x1xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>)
   return %0#0 : tensor<1x1x1x1xf32>
 }
@@ -82,7 +82,7 @@ func.func @stale_output() -> tensor<1x1x1x1xf32> {
   %x = graph.constant dense<1.0> : tensor<1x1x1x1xf32>
   %bad = graph.constant dense<2.0> : tensor<1x1x1x1xf32>
   %0:2 = graph.attention none %x, %x, %x scale 1.0 : (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x1x1xf32>)
-  // expected-error@+1 {{the saved output does not match q, k and v}}
+  // expected-error@+1 {{has a saved output that does not match q, k and v}}
   %1:3 = graph.attention_backward none %x, %x, %x, %bad, %0#1, %x scale 1.0 : (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x1x1xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>)
   return %1#0 : tensor<1x1x1x1xf32>
 }

@@ -7,7 +7,7 @@
 // RUN: echo 'module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hysteresis = 1 : i64, min = 1.0 : f64, dynamic = true}} {}' | not xlc-opt --xlc-scale-loss 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: error: the module must have a training entry and a function @scalars
 // RUN: echo 'module attributes {graph.loss_scale = {initial = 8.0 : f64}} {}' | not xlc-opt 2>&1 | FileCheck %s --check-prefix=PART
-// PART: graph.loss_scale must have initial and min (f64), window and hysteresis (i64), dynamic (bool)
+// PART: graph.loss_scale must have initial and min (f64), window and hysteresis (i64), and dynamic (bool)
 
 module attributes {graph.nominal_count = 8 : i64, graph.loss_scale = {initial = 65536.0 : f64, window = 2000 : i64, hysteresis = 1 : i64, min = 1.0 : f64, dynamic = true}, graph.clip_norm = 0.25 : f64, graph.groups = [
     {kind = "sgd", lr = 0.1 : f64, weight_decay = 0.0 : f64, momentum = 0.9 : f64}]} {

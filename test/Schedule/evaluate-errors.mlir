@@ -55,7 +55,7 @@ sched.timeline @evaluate stage 0 micro_batches 1 purpose <evaluate> attributes {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train stage 0 micro_batches 1 {
 }
-// expected-error @+1 {{is stage 0 of #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>; a step has one timeline per stage, in order}}
+// expected-error @+1 {{is for stage 0 of #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1>; a step has one timeline per stage, in order}}
 sched.timeline @evaluate_0 stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {
 }
 sched.timeline @evaluate_1 stage 0 micro_batches 1 purpose <evaluate> attributes {sums = ["@loss_sum"], sum_types = [tensor<f64>]} {

@@ -3,7 +3,7 @@
 
 // Every stage has its timeline, in order.
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
-// expected-error @+1 {{is stage 1 of #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>; a step has one timeline per stage}}
+// expected-error @+1 {{is for stage 1 of #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>; a step has one timeline per stage}}
 sched.timeline @train_0 stage 1 micro_batches 1 {
 }
 }
@@ -13,7 +13,7 @@ sched.timeline @train_0 stage 1 micro_batches 1 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
-  // expected-error @+1 {{of stage 0 must refer to other stages}}
+  // expected-error @+1 {{of stage 0 has a peer or group that is not valid for}}
   sched.send %x message 0 to 2 micro 0 : tensor<2xf32>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {
@@ -26,7 +26,7 @@ sched.timeline @train_1 stage 1 micro_batches 1 {
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 sched.timeline @train_0 stage 0 micro_batches 1 {
   sched.zero_scalars ["@loss_sum"]
-  // expected-error @+1 {{of stage 0 must refer to other stages}}
+  // expected-error @+1 {{of stage 0 has a peer or group that is not valid for}}
   sched.all_reduce_scalars ["@loss_sum"] over #dist.group<world, [1, 1], [1]>
 }
 sched.timeline @train_1 stage 1 micro_batches 1 {

@@ -24,7 +24,7 @@ LogicalResult LossScale::verify(function_ref<InFlightDiagnostic()> emitError, At
       entries.getAs<IntegerAttr>(kHysteresis) && entries.getAs<FloatAttr>(kMin) && entries.getAs<BoolAttr>(kDynamic))
     return success();
   return emitError() << kLossScale << " must have " << kInitial << " and " << kMin << " (f64), " << kWindow << " and "
-                     << kHysteresis << " (i64), " << kDynamic << " (bool)";
+                     << kHysteresis << " (i64), and " << kDynamic << " (bool)";
 }
 
 std::optional<LossScale> LossScale::of(ModuleOp module) {

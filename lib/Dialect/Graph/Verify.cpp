@@ -213,15 +213,15 @@ LogicalResult ContractOp::verify() {
     for (auto [name, size] : llvm::zip(names, shapeOf(value))) {
       auto [it, isNew] = factors.try_emplace(name, size, 0);
       if (it->second.first != size)
-        return emitOpError() << "factor '" << Twine(name) << "' has two sizes, " << it->second.first << " and " << size;
+        return emitOpError() << "index '" << Twine(name) << "' has two sizes, " << it->second.first << " and " << size;
       if (names.count(name) > 1)
-        return emitOpError() << "factor '" << Twine(name) << "' occurs twice in '" << names << "'";
+        return emitOpError() << "index '" << Twine(name) << "' occurs twice in '" << names << "'";
       ++it->second.second;
     }
   }
   for (auto &[name, factor] : factors)
     if (factor.second < 2)
-      return emitOpError() << "factor '" << Twine(name) << "' occurs only once in '" << getSpec() << "'";
+      return emitOpError() << "index '" << Twine(name) << "' occurs only once in '" << getSpec() << "'";
   Type factor = typeOf(getA()).getElementType(), sum = typeOf(getY()).getElementType();
   if (sum != factor && !(isNarrow(factor) && sum.isF32()))
     return emitOpError() << "sums products of " << factor << " in " << sum

@@ -180,12 +180,12 @@ template <class E> LogicalResult AttentionRules<E>::attentionBackward(Evaluation
   auto visit = [&](int64_t b, int64_t i, int64_t h) -> LogicalResult {
     int64_t query = heads.queryRow(b, i, h);
     if (!isSameSaved(heads.probabilities(b, i, h, row), lse.elements[heads.lseIndex(b, i, h)]))
-      return op.emitOpError("the saved log-sum-exp does not match q and k");
+      return op.emitOpError("has a saved log-sum-exp that does not match q and k");
     llvm::fill(again, E());
     heads.output(b, i, h, row, kept, again.data());
     for (int64_t x = 0; x < heads.width && !row.isConstant; ++x) // of queries without keys it is not read
       if (!isSameSaved(again[x], out.elements[query * heads.width + x]))
-        return op.emitOpError("the saved output does not match q, k and v");
+        return op.emitOpError("has a saved output that does not match q, k and v");
 
     // dP = M dout V^T, M what dropout multiplies by; dS = P (dP - sum P dP). The sum is that of dout and out too,
     // which may be rounded to sixteen bits.

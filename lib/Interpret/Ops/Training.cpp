@@ -58,7 +58,7 @@ template <class E> LogicalResult TrainingRules<E>::crossEntropyBackward(Evaluati
   Tensor<E> dlogits(e.resultShape());
   auto visit = [&](size_t number, int64_t label, ArrayRef<E> row, E lse) -> LogicalResult {
     if (!isSameSaved(lse, saved.elements[number]))
-      return e.op->emitOpError("the saved log-sum-exp does not match the logits");
+      return e.op->emitOpError("has a saved log-sum-exp that does not match the logits");
     if (label != ignored)
       for (size_t i = 0; i < row.size(); ++i)
         dlogits.elements[number * row.size() + i] = dsum * (int64_t(i) == label ? row[i] - one : row[i]);

@@ -220,8 +220,8 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
       return missing(update, rank, "scalar", "@scale", "is not written yet");
     int64_t group = bucket.op.getGroup();
     if (group < 0 || group >= int64_t(model.groups.size()))
-      return update.emitOpError() << "bucket '" << bucket.op.getSymName() << "' has optimizer group " << group
-                                  << ", which is out of range; the number of groups is " << model.groups.size();
+      return update.emitOpError() << "updates bucket '" << bucket.op.getSymName() << "' of optimizer group " << group
+                                  << ", but the number of optimizer groups is " << model.groups.size();
     const graph::OptimizerGroup &own = model.groups[group];
     Tensor<E> numbers = groupNumbers<E>(own, model.schedule, clock.applied);
     numbers.elements[runtime::indexInGroup(runtime::StepNumber::GradientFactor)] =

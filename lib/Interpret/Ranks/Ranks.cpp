@@ -87,8 +87,8 @@ static FailureOr<Tensor<E>> readPiece(dist::MeshAttr mesh, std::vector<Rank<E>> 
     int64_t place = isSharded ? i % sliceSize : i;
     if (!cells.isSet[place])
       return LogicalResult(item.bucket.emitOpError()
-                           << "at the end of the step, rank " << holder.rank << " does not hold element " << k
-                           << " of '" << item.parameter.name << "'");
+                           << "is incomplete at the end of the step: rank " << holder.rank << " does not hold element "
+                           << k << " of '" << item.parameter.name << "'");
     value.elements[k] = cells.elements[place];
   }
   return value;

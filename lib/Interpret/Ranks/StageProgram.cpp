@@ -78,7 +78,7 @@ template <class E> LogicalResult StageProgram<E>::act(exec::LoadOp load) {
   for (auto [name, place] : llvm::zip(load.getInputs(), load.getPlaces())) {
     const Model::Input *input = model.findInput(cast<StringAttr>(name).getValue());
     if (!input)
-      return load.emitOpError() << "the model has no input " << name;
+      return load.emitOpError() << "loads " << name << ", which is not an input of the model";
     for (int64_t rank = 0; rank < stageRanks; ++rank) {
       Span span =
           memory.spanAt(cast<exec::PlaceAttr>(place), rank, input->type.getNumElements(), input->type.getElementType());

@@ -216,7 +216,7 @@ template <class E> LogicalResult Timeline<E>::load(sched::LoadOp load) {
     for (auto [name, value] : llvm::zip(load.getInputs(), load.getValues())) {
       const Model::Input *input = model.findInput(cast<StringAttr>(name).getValue());
       if (!input)
-        return load.emitOpError() << "the model has no input " << name;
+        return load.emitOpError() << "loads " << name << ", which is not an input of the model";
       int64_t first = cut.firstRow(*input, world.mesh.dpOf(rank.index), load.getMicroBatch());
       rank.activations[value] = timeline.isTraining()
                                     ? source.rows(*input, now, first)
