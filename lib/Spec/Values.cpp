@@ -119,6 +119,8 @@ bool Reader::readChoice(const YamlNode &node, std::string &result) {
   if (is_contained(words, StringRef(node.text)))
     return true;
   hint = askWhetherMeant(findMeantWords(node.text, key.choices));
+  if (hint.empty() && key.path == "loss.type")
+    hint = "a model with another loss computes it and has it as an output (loss.output)";
   return false;
 }
 

@@ -15,8 +15,7 @@ constexpr auto moment = std::chrono::milliseconds(1);
 void sayFailure(StopSignal &stop) {
   if (!stop.isRaised() || !stop.claimText())
     return;
-  clearBar();
-  say(stop.text());
+  sayAboveBar(stop.text());
 }
 
 void HostCompany::lookAfter() {

@@ -57,11 +57,7 @@ JobContext Crew::makeContext(const DataSource &source) {
           .schedule = &schedule,
           .fail = [this](int rank) { fail(rank); },
           .pulses = world.pulses(),
-          .warn =
-              [](const std::string &text) {
-                clearBar();
-                say(text);
-              },
+          .warn = sayAboveBar,
           .beforeUpdate = [this](int rank, Pulse &pulse) { awaitWriter(rank, pulse); }};
 }
 

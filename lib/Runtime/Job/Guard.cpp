@@ -15,8 +15,7 @@ static Exit tellWhy(const std::function<Exit()> &work) {
   try {
     return work();
   } catch (const Rejected &problem) {
-    clearBar();
-    say(problem.what());
+    sayAboveBar(problem.what());
     return Exit::Rejected;
   } catch (const NotStarted &problem) {
     say(problem.what());
@@ -25,19 +24,16 @@ static Exit tellWhy(const std::function<Exit()> &work) {
     say(problem.what());
     return Exit::NoCheckpoint;
   } catch (const DeviceFailure &problem) {
-    clearBar();
-    say(fmt::format("error: after the last step: {}", problem.what()));
+    sayAboveBar(fmt::format("error: after the last step: {}", problem.what()));
     return Exit::RankFailed;
   } catch (const std::bad_alloc &) {
     sayPlainly(noMemoryMessage);
     return Exit::RankFailed;
   } catch (const std::system_error &problem) { // the system gives no thread, no file, no memory
-    clearBar();
-    say(fmt::format("error: cannot create a thread or open a file: {}", problem.what()));
+    sayAboveBar(fmt::format("error: cannot create a thread or open a file: {}", problem.what()));
     return Exit::RankFailed;
   } catch (const std::exception &problem) {
-    clearBar();
-    say(fmt::format("error: {}", problem.what()));
+    sayAboveBar(fmt::format("error: {}", problem.what()));
     return Exit::Internal;
   }
 }

@@ -68,6 +68,11 @@ void clearBar() {
     std::fputs(clearLine, stderr);
 }
 
+void sayAboveBar(const std::string &message) {
+  clearBar();
+  say(message);
+}
+
 void Progress::begin(const Data &data, uint64_t before, uint64_t count) {
   done = before, steps = count;
   file.begin(done);

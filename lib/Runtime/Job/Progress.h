@@ -26,8 +26,10 @@ struct StepResult {
   std::optional<Scale> scale;
 };
 
-/// Clears the bar, so that a message has a line of its own.
+/// Clears the bar, so that a line of text can follow.
 void clearBar();
+/// Writes a message to stderr, on a line of its own.
+void sayAboveBar(const std::string &message);
 
 class Progress {
 public:

@@ -171,8 +171,7 @@ void Saving::removeOutdated(const State &state) const {
     for (const StepFolder &outdated : findOutdated(listStepFolders(dir), rule))
       removeCheckpoint(outdated.path);
   } catch (const Rejected &problem) {
-    clearBar();
-    say(fmt::format("{}\nwarning: an outdated checkpoint was not removed", problem.what()));
+    sayAboveBar(fmt::format("{}\nwarning: an outdated checkpoint was not removed", problem.what()));
   }
 }
 

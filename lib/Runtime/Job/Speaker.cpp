@@ -69,14 +69,13 @@ void Speaker::showEvaluation(const EvaluationResult &result, const Judge &judge)
   world.pulses()->set(Pulse::Speaks);
   progress.show(result);
   if (!std::isfinite(result.sums.loss)) {
-    clearBar();
-    say(fmt::format("warning: the loss of this evaluation is not finite{}{}", result.bad.empty() ? "" : "; ",
-                    result.bad));
+    sayAboveBar(fmt::format("warning: the loss of this evaluation is not finite{}{}", result.bad.empty() ? "" : "; ",
+                            result.bad));
   }
   if (judge.ends()) {
-    clearBar();
-    say(fmt::format("note: {} evaluations in a row did not improve {}; the best value, from step {}, is {:.8g}",
-                    judge.state()->notBetter, plan.evaluation->judged, judge.state()->bestStep, judge.state()->best));
+    sayAboveBar(fmt::format("note: {} evaluations in a row did not improve {}; the best value, from step {}, is {:.8g}",
+                            judge.state()->notBetter, plan.evaluation->judged, judge.state()->bestStep,
+                            judge.state()->best));
   }
   world.pulses()->set(Pulse::Works);
 }
@@ -161,8 +160,7 @@ Exit Speaker::finish(const InitialValues &values, const ReadArena &read, std::ve
   std::string disagreement = used.steps ? findDisagreement(plan, used) : "";
   if (disagreement.empty())
     return failure.empty() ? Exit::Done : Exit::NonFinite;
-  clearBar();
-  say("error: " + disagreement);
+  sayAboveBar("error: " + disagreement);
   return Exit::Internal;
 }
 
