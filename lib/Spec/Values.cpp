@@ -20,6 +20,11 @@ struct Reader {
   const YamlNode *culprit;
   std::string hint;
 
+  /// A value that cannot be read, with its hint.
+  bool refuse(std::string why) {
+    hint = std::move(why);
+    return false;
+  }
   bool readInteger(const YamlNode &node, int64_t &result);
   bool readNumber(const YamlNode &node, double &result);
   bool readBytes(const YamlNode &node, int64_t &result);
@@ -68,28 +73,20 @@ std::string explainNotNumber(const YamlNode &node) {
 }
 
 bool Reader::readInteger(const YamlNode &node, int64_t &result) {
-  if (!isPlain(node) || !looksLikeInteger(node.text)) {
-    hint = explainNotNumber(node);
-    return false;
-  }
+  if (!isPlain(node) || !looksLikeInteger(node.text))
+    return refuse(explainNotNumber(node));
   StringRef digits = node.text;
   digits.consume_front("+");
-  if (digits.getAsInteger(10, result)) {
-    hint = "the number does not fit into 64 bits";
-    return false;
-  }
+  if (digits.getAsInteger(10, result))
+    return refuse("the number does not fit into 64 bits");
   return key.range.contains(double(result));
 }
 
 bool Reader::readNumber(const YamlNode &node, double &result) {
-  if (!isPlain(node) || !looksLikeNumber(node.text) || StringRef(node.text).getAsDouble(result)) {
-    hint = explainNotNumber(node);
-    return false;
-  }
-  if (!std::isfinite(result)) {
-    hint = "the number must be finite";
-    return false;
-  }
+  if (!isPlain(node) || !looksLikeNumber(node.text) || StringRef(node.text).getAsDouble(result))
+    return refuse(explainNotNumber(node));
+  if (!std::isfinite(result))
+    return refuse("the number must be finite");
   return key.range.contains(result);
 }
 
@@ -120,7 +117,7 @@ bool Reader::readChoice(const YamlNode &node, std::string &result) {
     return true;
   hint = askWhetherMeant(findMeantWords(node.text, key.choices));
   if (hint.empty() && key.path == "loss.type")
-    hint = "a model with another loss computes it and has it as an output (loss.output)";
+    return refuse("a model with another loss computes it and has it as an output (loss.output)");
   return false;
 }
 
@@ -133,10 +130,8 @@ bool Reader::readChoiceOrFile(const YamlNode &node, StringRef ending, Value &res
 
 bool Reader::readText(const YamlNode &node, std::string &result) {
   result = node.text;
-  if (key.kind == Kind::NpyFile && node.kind == YamlNode::Kind::Scalar && !StringRef(node.text).ends_with(".npy")) {
-    hint = "convert other formats with python -m xlc_data rows, or use a token stream (keys tokens and input)";
-    return false;
-  }
+  if (key.kind == Kind::NpyFile && node.kind == YamlNode::Kind::Scalar && !StringRef(node.text).ends_with(".npy"))
+    return refuse("convert other formats with python -m xlc_data rows, or use a token stream (keys tokens and input)");
   return node.kind == YamlNode::Kind::Scalar && !node.text.empty();
 }
 
