@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
+import warnings
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 if __name__ == "__main__":
@@ -59,12 +61,42 @@ class Xlc(unittest.TestCase):
         with self.assertRaises(xlc.Error) as caught:
             xlc.plan(self.model, **SPEC, zero_stge=2)
         error = caught.exception
-        self.assertEqual((error.code, error.first.file, error.first.line), (1, "<stdin>", 12))
+        self.assertEqual((error.code, error.first.file, error.first.line), (1, "spec", 12))
         self.assertEqual(error.first.message, "unknown key 'zero_stge'; did you mean 'zero_stage'?")
         with self.assertRaisesRegex(xlc.Error, "nowhere.onnx: error: "):
             xlc.inspect(self.folder / "nowhere.onnx")
         with self.assertRaisesRegex(TypeError, "a module needs example arguments"):
             xlc.plan(object(), **SPEC)
+
+    def test_warnings_of_a_command_that_succeeds(self):
+        for call in (lambda: xlc.plan(self.model, spec), lambda: xlc.compile(self.model, spec, self.folder / "train")):
+            spec = {**SPEC, "trainable": ["*", "!nowhere.*"]}
+            with self.assertWarnsRegex(xlc.Warning, "trainable has the pattern '!nowhere.\\*', which does not match a parameter") as caught:
+                call()
+            self.assertEqual((len(caught.warnings), caught.filename), (1, __file__))
+        with warnings.catch_warnings(action="error"):
+            xlc.plan(self.model, SPEC)
+
+    def test_notes_of_a_warning(self):
+        said = "m.onnx: warning: one\nm.onnx: note: of one\n  source\nspec:2:3: warning: two\nm.onnx: note: of two\nspec: error: three"
+        script = f"import sys; sys.stderr.write({said!r})"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            xlc._command.run([sys.executable, "-c", script])  # pylint: disable=protected-access
+        self.assertEqual([str(each.message) for each in caught], ["m.onnx: one\nnote: of one\n  source", "spec:2:3: two\nnote: of two"])
+        self.assertEqual({each.filename for each in caught}, {__file__})
+
+    def test_version(self):
+        self.assertEqual(xlc.__version__, xlc.version())
+        self.assertFalse(hasattr(xlc, "__nothing__"))
+        with unittest.mock.patch.object(xlc, "version", side_effect=FileNotFoundError("no command")):
+            self.assertFalse(hasattr(xlc, "__version__"))
+
+    def test_data_that_is_refused(self):
+        program = xlc.compile(self.model, SPEC, self.folder / "train")
+        for data in ([self.data], object()):
+            with self.assertRaisesRegex(TypeError, f"data must be a folder, or a dict of .* by input, .*not {type(data).__name__}"):
+                xlc.train(program, 1, data=data)
 
     def test_a_program_trains(self):
         program = xlc.compile(self.model, {**SPEC, "eval": {"metrics": ["accuracy"]}}, self.folder / "train")

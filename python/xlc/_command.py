@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import pathlib
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import sysconfig
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 
-_SAID = re.compile(r"^(?:(?P<place>.*?)(?::(?P<line>\d+):(?P<column>\d+))?: )?(?P<severity>error|warning|note): (?P<message>.*)$")
+_SAID = re.compile(r"^(?:(?P<place>.*?)(?::(?P<line>\d+)(?::(?P<column>\d+))?)?: )?(?P<severity>error|warning|note): (?P<message>.*)$")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Diagnostic:
 
 
 class Error(Exception):
-    """The command has rejected its input, or a program has failed.
+    """The command has rejected its input, a module cannot be exported, or a program has failed.
 
     `code` is its exit code: 1 input rejected, 2 usage, 3 plan does not fit, 4 verification failed, 5 a rank failed, 6 no checkpoint, 7 a
     value that is not finite. `diagnostics` are the messages, `text` is the text that was printed.
@@ -43,6 +46,10 @@ class Error(Exception):
     def first(self) -> Diagnostic | None:
         """The first error; None if there is none."""
         return next((each for each in self.diagnostics if each.severity == "error"), None)
+
+
+class Warning(UserWarning):  # pylint: disable=redefined-builtin
+    """A warning of the command or of a program that has succeeded, with its notes."""
 
 
 def parse(text: str) -> tuple[Diagnostic, ...]:
@@ -74,8 +81,11 @@ def find() -> str:
 
 
 def run(command: Sequence[str], accepted: Sequence[int] = (0,), *, stdin: str | None = None,
-        on_line: Callable[[str], None] | None = None) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a child. Raises Error if the code is not one of `accepted`.
+        on_line: Callable[[str], None] | None = None, names: Mapping[str, str] | None = None,
+        warns: bool = True) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a child. Raises Error if the code is not one of `accepted`; else its warnings, if `warns`.
+
+    `names` replaces what messages call temporary files by the names of the inputs that they hold.
 
     Ctrl-C is passed on once, so that the child ends as it does on a terminal (a program after its step, with a checkpoint), and then raised.
     `on_line` gets each line of stdout as it comes.
@@ -88,10 +98,46 @@ def run(command: Sequence[str], accepted: Sequence[int] = (0,), *, stdin: str | 
         with subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=said, text=True, start_new_session=True) as child:
             out = _read(child, on_line)
         said.seek(0)
-        text = said.read()
+        text = _renamed(said.read(), {"<stdin>": "spec", **(names or {})})
     if child.returncode not in accepted:
         raise Error(child.returncode, text)
+    if warns:
+        _warn(parse(text))
     return child.returncode, out, text
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """The text with other names of files.
+
+    >>> _renamed("/tmp/1.npy: error: has 2 rows, but '/tmp/0.npy' has 3", {"/tmp/0.npy": "data 'x'", "/tmp/1.npy": "data 'y'"})
+    "data 'y': error: has 2 rows, but data 'x' has 3"
+    """
+    for file, name in names.items():
+        text = text.replace(f"'{file}'", name).replace(file, name)
+    return text
+
+
+def _warn(said: Sequence[Diagnostic]) -> None:
+    """Raises each warning, with the notes that follow it, as one of Python's at the caller of this package."""
+    for number, each in enumerate(said):
+        if each.severity == "warning":
+            notes = itertools.takewhile(lambda other: other.severity == "note", said[number + 1:])
+            lines = [_placed(each), *each.notes, *(line for note in notes for line in (f"note: {note.message}", *note.notes))]
+            warnings.warn("\n".join(lines), Warning, _level_of_caller())
+
+
+def _placed(said: Diagnostic) -> str:
+    place = [str(part) for part in (said.file, said.line, said.column) if part is not None]
+    return f"{':'.join(place)}: {said.message}" if place else said.message
+
+
+def _level_of_caller() -> int:
+    """The stacklevel, for the function that calls this one, of the nearest frame outside of this package."""
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+    frame, level = sys._getframe(1), 1  # pylint: disable=protected-access
+    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(own):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _read(child: subprocess.Popen[str], on_line: Callable[[str], None] | None) -> str:

@@ -69,7 +69,7 @@ def load_safetensors(path: _model.Path) -> dict[str, Any]:
 
 
 def compile(model: Any, spec: _model.Spec = None, output: _model.Path = "train", *,  # pylint: disable=redefined-builtin
-            args: Sequence[Any] | None = None, target: str | None = None, bundle: bool = False,
+            args: Any = None, target: str | None = None, bundle: bool = False,
             export_options: Mapping[str, Any] | None = None, **keys: Any) -> Program:
     """Compiles a training program, and writes its initial parameters beside it (OUTPUT.safetensors).
 
@@ -77,8 +77,8 @@ def compile(model: Any, spec: _model.Spec = None, output: _model.Path = "train",
     """
     named, text = _model.spec_words(spec, keys)
     words = [*named, "-o", os.fspath(output), *(["--target", target] if target else []), *(["--bundle"] if bundle else [])]
-    with _model.model_file(model, args, export_options) as path:
-        _command.run([_command.find(), "compile", path, *words], stdin=text)
+    with _model.model_file(model, args, export_options) as (path, names):
+        _command.run([_command.find(), "compile", path, *words], stdin=text, names=names)
     return Program(pathlib.Path(output).absolute())
 
 
@@ -109,29 +109,39 @@ def _start(path: pathlib.Path, words: Sequence[str], option: str, data: Any, kep
         if bar is not None and line.startswith("step"):
             bar.update(1)
 
-    with tempfile.TemporaryDirectory(prefix="xlc-") as folder, _data_words(option, data) as named, bar or contextlib.nullcontext():
+    with (tempfile.TemporaryDirectory(prefix="xlc-") as folder, _data_words(option, data) as (named, names),
+          bar or contextlib.nullcontext()):
         log = pathlib.Path(folder) / "log.jsonl"
-        text = _command.run([str(path), *words, "--log", str(log), *named], on_line=show)[1]
+        text = _command.run([str(path), *words, "--log", str(log), *named], on_line=show, names=names)[1]
         return Run([json.loads(line) for line in log.read_text().splitlines()], kept, text)
 
 
 @contextlib.contextmanager
-def _data_words(option: str, data: Any) -> Iterator[list[str]]:
+def _data_words(option: str, data: Any) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """The words that name the data, and the names of inputs by the temporary files that hold them."""
     if data is None or isinstance(data, (str, os.PathLike)):
-        yield [] if data is None else [option, os.fspath(data)]
+        yield [] if data is None else [option, os.fspath(data)], {}
         return
+    if not isinstance(data, Mapping):
+        raise TypeError("data must be a folder, or a dict of .npy files or arrays (of NumPy or PyTorch, rows first) by input, for "
+                        f"example data={{'x': x, 'y': y}}, not {type(data).__name__}")
     with tempfile.TemporaryDirectory(prefix="xlc-") as folder:
-        files = {name: _file_of(value, pathlib.Path(folder) / f"{number}.npy") for number, (name, value) in enumerate(data.items())}
-        yield [option, ",".join(f"{name}={path}" for name, path in files.items())]
+        files = {name: _file_of(name, value, pathlib.Path(folder) / f"{number}.npy")
+                 for number, (name, value) in enumerate(data.items())}
+        names = {path: f"data '{name}'" for name, path in files.items() if path.startswith(os.path.join(folder, ""))}
+        yield [option, ",".join(f"{name}={path}" for name, path in files.items())], names
 
 
-def _file_of(value: Any, path: pathlib.Path) -> str:
+def _file_of(name: str, value: Any, path: pathlib.Path) -> str:
     """A path as it is given, or a new file of an array."""
     if isinstance(value, (str, os.PathLike)):
         return os.path.abspath(value)
     import numpy  # pylint: disable=import-outside-toplevel,import-error  # few need it
 
-    numpy.save(path, numpy.ascontiguousarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value))
+    array = numpy.ascontiguousarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
+    if array.dtype == object:
+        raise TypeError(f"data '{name}' must be a .npy file or an array of NumPy or PyTorch, rows first, not {type(value).__name__}")
+    numpy.save(path, array)
     return str(path)
 
 

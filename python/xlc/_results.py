@@ -74,39 +74,39 @@ class Verification:
         return True
 
 
-def inspect(model: Any, *, args: Sequence[Any] | None = None, dims: Mapping[str, int] | None = None,
+def inspect(model: Any, *, args: Any = None, dims: Mapping[str, int] | None = None,
             init: _model.Path | None = None, export_options: Mapping[str, Any] | None = None) -> Result:
     """What is in a model: parameters, dimensions, units, operators, and FLOPs where all `dims` are given (docs/InspectJson.md)."""
     words = ["--dims", ",".join(f"{name}={size}" for name, size in dims.items())] if dims else []
     words += ["--init", str(init)] if init else []
-    with _model.model_file(model, args, export_options) as path:
-        return _describe(["inspect", path, *words], None, (0,))
+    with _model.model_file(model, args, export_options) as (path, names):
+        return _describe(["inspect", path, *words], None, (0,), names)
 
 
-def plan(model: Any, spec: _model.Spec = None, *, args: Sequence[Any] | None = None, target: str | None = None,
+def plan(model: Any, spec: _model.Spec = None, *, args: Any = None, target: str | None = None,
          export_options: Mapping[str, Any] | None = None, **keys: Any) -> Result:
     """What every rank will hold in memory (bytes), send (bytes) and compute, and whether it fits (docs/PlanJson.md).
 
     A plan that does not fit is a result, too: `plan.fits` is False, and the text says what would.
     """
     named, text = _model.spec_words(spec, keys)
-    with _model.model_file(model, args, export_options) as path:
-        return _describe(["plan", path, *named, *(["--target", target] if target else [])], text, (0, 3))
+    with _model.model_file(model, args, export_options) as (path, names):
+        return _describe(["plan", path, *named, *(["--target", target] if target else [])], text, (0, 3), names)
 
 
-def _describe(words: Sequence[str], stdin: str | None, accepted: Sequence[int]) -> Result:
+def _describe(words: Sequence[str], stdin: str | None, accepted: Sequence[int], names: Mapping[str, str]) -> Result:
     command = [_command.find(), *words]
-    values = json.loads(_command.run([*command, "--json"], accepted, stdin=stdin)[1])
-    return Result(values, _command.run(command, accepted, stdin=stdin)[1].rstrip())
+    values = json.loads(_command.run([*command, "--json"], accepted, stdin=stdin, names=names)[1])
+    return Result(values, _command.run(command, accepted, stdin=stdin, warns=False)[1].rstrip())
 
 
-def verify(model: Any, spec: _model.Spec = None, *, args: Sequence[Any] | None = None, kernels: bool = True,
+def verify(model: Any, spec: _model.Spec = None, *, args: Any = None, kernels: bool = True,
            export_options: Mapping[str, Any] | None = None, **keys: Any) -> Verification:
     """Compares the partitioned program with the unpartitioned one, exactly, and its compiled code call by call.
 
     Raises Error with code 4 where they differ, with the first value that does.
     """
     named, text = _model.spec_words(spec, keys)
-    with _model.model_file(model, args, export_options) as path:
+    with _model.model_file(model, args, export_options) as (path, names):
         words = [_command.find(), "verify", path, *named, *([] if kernels else ["--no-kernels"])]
-        return Verification(_command.run(words, stdin=text)[1].rstrip())
+        return Verification(_command.run(words, stdin=text, names=names)[1].rstrip())

@@ -8,7 +8,7 @@ import warnings
 import torch
 from torch.utils._pytree import tree_iter, tree_map
 
-from . import _draws, _finish, _gradients, _marks, _record, _reference, _refusals
+from . import _draws, _finish, _gradients, _marks, _modes, _record, _reference, _refusals
 from ._refusals import ExportRefused
 
 _OWN = {"export_params": True, "keep_initializers_as_inputs": False}  # options that only have this value here
@@ -26,6 +26,9 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
     The reference, PyTorch's results on the rows of the arguments, is written beside the file. A module that returns logits
     needs `loss` and `labels` for it (see `xlc_export.reference`); reference=False turns it off.
 
+    A module in eval mode with dropouts or batch norms gets a warning; training=torch.onnx.TrainingMode.EVAL states that this
+    is intended.
+
     Returns what torch.onnx.export returns: an ONNXProgram with dynamo=True, else None. Raises ExportRefused if a
     file cannot express what PyTorch would train.
     """
@@ -38,7 +41,8 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
         args = (args,)
     given = args, kwargs
     with _mode(module, training), torch.enable_grad():
-        _refusals.check_module(module)
+        _refusals.check_module(module, dynamo)
+        _modes.warn_of_eval(module, training)
         args, kwargs = _own_tensors(module, args, kwargs)
         if not dynamo:
             options["input_names"] = _input_names(module, args, kwargs or {}, options.get("input_names"))

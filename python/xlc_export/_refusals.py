@@ -12,13 +12,13 @@ class ExportRefused(RuntimeError):
     """The module does something in training that an ONNX file cannot hold; the message has the place, the reason and a remedy."""
 
 
-def check_module(module):
-    """Raises ExportRefused with every reason that the module itself gives."""
+def check_module(module, dynamo=True):
+    """Raises ExportRefused with every reason that the module itself gives; `dynamo` selects the exporter."""
     if not isinstance(module, nn.Module) or isinstance(module, (torch.jit.ScriptModule, torch.fx.GraphModule)) or hasattr(
             module, "_orig_mod"):
         raise ExportRefused(f"xlc_export.export needs a torch.nn.Module, not {type(module).__name__}: "
                             "pass the module itself, as it was before tracing, scripting, torch.export or torch.compile")
-    reasons = [*_hooks(module), *_modules(module), *_storage(module)]
+    reasons = [*_hooks(module), *_modules(module), *_recurrent(module, dynamo), *_storage(module)]
     if reasons:
         raise ExportRefused("; ".join(reasons[:10]) + (f"; and {len(reasons) - 10} more" if len(reasons) > 10 else ""))
 
@@ -49,9 +49,27 @@ def _modules(module):
         if isinstance(inner, nn.modules.batchnorm._NormBase) and inner.training and inner.momentum is None:
             yield (f"{describe(name, inner)} has momentum None, so that its running averages depend on the number of steps: set "
                    "momentum to a number")
-        if isinstance(inner, nn.RNNBase) and inner.training and inner.dropout:
-            yield (f"{describe(name, inner)} drops elements between its layers (dropout = {inner.dropout}), which the ONNX "
-                   "operator cannot express: set dropout to 0, or use single-layer modules with a Dropout after each")
+    synced = [describe(name, inner) for name, inner in module.named_modules()
+              if isinstance(inner, nn.SyncBatchNorm) and (inner.training or inner.running_mean is None)]
+    if synced:
+        more = f" and {len(synced) - 1} more" if synced[1:] else ""
+        yield (f"{synced[0]}{more} would normalise over the rows of all ranks, but xlc computes batch norms over one "
+               "micro-batch of one rank: use BatchNorm if that is acceptable, or GroupNorm or LayerNorm, whose results do not "
+               "depend on the layout")
+
+
+def _recurrent(module, dynamo):
+    """Recurrent modules that exporters write as one operator, and what that operator would lose."""
+    for name, inner in module.named_modules():
+        if isinstance(inner, (nn.LSTM, nn.GRU)):
+            yield (f"{describe(name, inner)} is not supported; write it as a loop over nn.{inner.mode}Cell with a fixed number "
+                   "of steps")
+        elif isinstance(inner, nn.RNN) and not dynamo:
+            yield (f"{describe(name, inner)} is not supported with dynamo=False: export with dynamo=True, or write it as a "
+                   "loop over nn.RNNCell")
+        elif isinstance(inner, nn.RNNBase) and inner.training and inner.dropout:
+            yield (f"{describe(name, inner)} drops elements between its layers (dropout = {inner.dropout}), which is not "
+                   "supported: set dropout to 0, or use single-layer modules with a Dropout after each")
 
 
 def embedding_reasons(max_norm, scale_grad_by_freq, sparse):
