@@ -190,13 +190,13 @@ class Numbers(References):
             h = F.scaled_dot_product_attention(h[:, None], h[:, None], h[:, None], dropout_p=0.5)[:, 0] + m.cell(h[:, None])[0][:, 0]
             return F.cross_entropy(h, y)
 
-        module = classifier(drop=nn.Dropout(0.5), cell=nn.GRU(3, 3, num_layers=2, dropout=0.5, batch_first=True))
+        module = classifier(drop=nn.Dropout(0.5), cell=nn.RNN(3, 3, num_layers=2, dropout=0.5, batch_first=True))
         self.make(module, rows())
         module.train().f = drop
         with warnings.catch_warnings(action="ignore"):  # the file is of another forward
             found = read(xlc_export.reference(module, rows(), self.path, input_names=["input0", "input1"]))[1]
         self.assertEqual((module.cell.dropout, module.drop.p), (0.5, 0.5))
-        cell = nn.GRU(3, 3, num_layers=2, batch_first=True).double()
+        cell = nn.RNN(3, 3, num_layers=2, batch_first=True).double()
         cell.load_state_dict(module.cell.state_dict())
         x, y = rows()
         h = F.linear(x.double(), module.body.weight.double(), module.body.bias.double())
