@@ -97,7 +97,7 @@ def plan(model: Any, spec: _model.Spec = None, *, args: Any = None, target: str 
 def _describe(words: Sequence[str], stdin: str | None, accepted: Sequence[int], names: Mapping[str, str]) -> Result:
     command = [_command.find(), *words]
     values = json.loads(_command.run([*command, "--json"], accepted, stdin=stdin, names=names)[1])
-    return Result(values, _command.run(command, accepted, stdin=stdin, warns=False)[1].rstrip())
+    return Result(values, _command.run(command, accepted, stdin=stdin, names=names, warns=False)[1].rstrip())
 
 
 def verify(model: Any, spec: _model.Spec = None, *, args: Any = None, kernels: bool = True,
