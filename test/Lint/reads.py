@@ -21,7 +21,7 @@ EXCUSED = {
     "Differentiate": {"cluster.device_memory", "precision"},  # whether a copy of the module is kept
 }
 FUNCTION = re.compile(r"^[\w:<>]+ (?:xlc::)?(\w+)\([^;{]*\) \{\n(.*?)^\}", re.M | re.S)
-ROW = re.compile(r'\{"(\w+)", "[^"]*", "[^"]*",\s*((?:"[^"]*"\s*)+),.*?Fault::\w+, (\w+)', re.S)
+ROW = re.compile(r'\{"(\w+)", "[^"]*", "[^"]*",\s*((?:"[^"]*"\s*)+),.*?Fault::\w+,\s+(\w+)', re.S)
 
 
 def parts_of(name, functions, seen):
