@@ -101,8 +101,9 @@ void LostParameters::warn(const ParameterPlan &plan, const WeakEvidence &weak, c
   if (!madeUp.empty())
     diagnostics.warning("the file does not name " + Twine(madeUp.size()) + " of the model's " +
                         Twine(plan.parameters.size()) + " parameters; they are called " + listNames(madeUp) +
-                        ", and trained directly: torch.onnx.export(..., dynamo=True) keeps their names; if the model "
-                        "computes them (W + B A, W * scale), xlc_export keeps the operands");
+                        ", and these tensors are trained; torch.onnx.export(..., dynamo=True) keeps the names of "
+                        "parameters; if the model computes these tensors from parameters (W + B A, W * scale), "
+                        "xlc_export keeps the parameters");
   if (!weak.copies.empty())
     diagnostics.warning(
         "these parameters have the initial values of another layer and are treated as independent copies: " +

@@ -28,16 +28,17 @@ const Key rows[] = {
        checkpointOf(s).everySteps = v.integer;
    }},
   {"checkpoint.keep", Kind::Integer, notNegative, "", "2",
-   "Number of the newest checkpoints that are kept; 0: all. An older one is deleted when its successor is on the disk.",
+   "Number of the newest checkpoints that are kept; 0: all. An older checkpoint is deleted only after "
+   "the newest one is completely on the disk.",
    [](Spec &s, const Value &v) { checkpointOf(s).keep = v.integer; }},
   {"checkpoint.keep_every", Kind::Integer, counts, "", "none",
    "Checkpoints of steps that are multiples of this number are kept too.",
    [](Spec &s, const Value &v) { checkpointOf(s).keepEvery = v.integer; }},
   {"checkpoint.background", Kind::Choice, any, "direct|copy|off", "`direct` on CPUs, `copy` on GPUs",
-   "Training while a checkpoint is written. `direct`: a thread writes the memory of the ranks during forward and "
-   "backward of the next step, whose first update waits until the memory is read; this does not use additional memory. "
-   "`copy`: the checkpoint is first copied to host memory and written from there in the background. `off`: the next step "
-   "waits.",
+   "Training while a checkpoint is written. `direct`: a thread writes the checkpoint directly from the memory of "
+   "the ranks, during forward and backward of the next step; the first update of that step waits until this memory has "
+   "been read. No additional memory is used. `copy`: the checkpoint is first copied to host memory and "
+   "written from there in the background. `off`: the next step waits.",
    [](Spec &s, const Value &v) {
      using enum CheckpointSpec::Background;
      checkpointOf(s).background = v.text == "direct" ? Direct : v.text == "copy" ? Copy : Off;

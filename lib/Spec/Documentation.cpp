@@ -16,7 +16,7 @@ as `dp: 8` and `zero_stage: 3`. This page is printed by `xlc docs spec` from the
 
 - Sizes in bytes carry a unit (`25MiB`, `24GB`); counts carry none.
 - Paths are relative to the spec file.
-- A key that is not on this page is an error, and so is a key that is given twice, an alias or an anchor.
+- Unknown keys, repeated keys, aliases and anchors are errors.
   All errors of a file are reported in one run, each with line and column.
 - In the tables `*` stands for a name, such as that of a dimension or an input, and `[]` for the entries of a list.
 

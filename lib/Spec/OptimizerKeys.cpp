@@ -141,8 +141,8 @@ const Key table[] = {
   scheduled<Multiplier>("lr_schedule.multiplier", "1", "ratio of each period to the previous one."),
 
   {"ema", Kind::Section, any, "", "",
-   "A running average of the trained parameters, in float32, sharded like the optimizer's states: each applied step "
-   "sets it to `decay` times itself plus `1 - decay` times the parameters. `--save-ema` saves it.",
+   "An exponential moving average of the trained parameters, in float32, sharded like the optimizer's states: each applied "
+   "step sets it to `decay` times itself plus `1 - decay` times the parameters. `--save-ema` saves it.",
    nullptr},
   {"ema.decay", Kind::Number, fraction, "", "0.999", "The factor of the average in each step.",
    [](Spec &s, const Value &v) { average(s).decay = v.number; }},

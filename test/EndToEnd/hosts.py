@@ -242,8 +242,8 @@ def wrong_launches_are_refused(setting, _):
     wrong = [
             ("error: mpirun has started 3 processes (OMPI_COMM_WORLD_SIZE=3), but the plan has 2 ranks: start 2, or compile for 3", claim(3, plain)),
             ("and --processes would start 2 more in each of them", claim(2, [*plain, "--processes"])),
-            ("error: rank 1 was started with a different plan than rank 0", claim(1, plain, [other, *few])),
-            ("error: rank 1 was started with different options than rank 0", claim(1, plain, [*plain, "--lr", "1"])),
+            ("error: rank 1 and rank 0 were started with different plans", claim(1, plain, [other, *few])),
+            ("error: rank 1 and rank 0 were started with different options", claim(1, plain, [*plain, "--lr", "1"])),
             ("error: mpirun assigned rank 1 of 2, but MPI assigned rank 0 of 2: start processes on several hosts with the mpirun that belongs to libmpi.so.40",
              claim(2, plain, OMPI_COMM_WORLD_RANK=1)),
             ("error: not all 2 ranks joined within 3 s (--timeout)", claim(1, plain, ["sleep", "20"])),

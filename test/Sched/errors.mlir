@@ -116,7 +116,7 @@ sched.timeline @train stage 0 micro_batches 1 {
 
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.timeline @train stage 0 micro_batches 1 {
-  // expected-error @+1 {{of kind all_gather must not have an extent and a group}}
+  // expected-error @+1 {{of kind all_gather must have neither an extent nor a group}}
   sched.collective all_gather @b of whole over <dp, [2, 1], []>
 }
 }

@@ -74,16 +74,15 @@ TEST(Gather, AllGetTheMemoryInWhateverOrderTheyCome) {
 
 TEST(Gather, WhoDoesNotFitIsNamedByRankZeroAndAllEnd) {
   EXPECT_EQ(meet({rank(0), rank(1), rank(2, "other")}),
-            (Outcomes{"error: rank 2 was started with a different plan than rank 0", "off", "off"}));
-  EXPECT_EQ(
-      meet({rank(0), rank(1, "p", "other"), rank(2)}),
-      (Outcomes{"error: rank 1 was started with a different program of the same plan than rank 0", "off", "off"}));
+            (Outcomes{"error: rank 2 and rank 0 were started with different plans", "off", "off"}));
+  EXPECT_EQ(meet({rank(0), rank(1, "p", "other"), rank(2)}),
+            (Outcomes{"error: rank 1 and rank 0 were started with different programs of the same plan", "off", "off"}));
   EXPECT_EQ(meet({rank(0), rank(1, "p", "q", "other"), rank(2)}),
-            (Outcomes{"error: rank 1 was started with different options than rank 0", "off", "off"}));
+            (Outcomes{"error: rank 1 and rank 0 were started with different options", "off", "off"}));
   EXPECT_EQ(meet({rank(0), rank(1), rank(1)}), (Outcomes{"error: there are two processes with rank 1", "off", "off"}));
   EXPECT_EQ(meet({rank(0), rank(0), rank(1)}), (Outcomes{"error: there are two processes with rank 0", "off", "off"}));
   EXPECT_EQ(meet({rank(0), {1, 4, "p", "q", "o"}}),
-            (Outcomes{"error: rank 1 was started with a different world size than rank 0", "off"}));
+            (Outcomes{"error: rank 1 and rank 0 were started with different world sizes", "off"}));
 }
 
 TEST(Gather, NobodyWaitsLongerThanTold) {

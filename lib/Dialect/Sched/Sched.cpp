@@ -168,7 +168,7 @@ LogicalResult CollectiveOp::verify() {
                          << "; a bucket requires all_gather, reduce_scatter or all_reduce";
   if (isSum != bool(getGroupAttr()) || isSum != bool(getExtentAttr()))
     return emitOpError() << "of kind " << stringifyCollectiveKind(getKind())
-                         << (isSum ? " must have" : " must not have") << " an extent and a group";
+                         << (isSum ? " must have an extent and a group" : " must have neither an extent nor a group");
   if (getAccumulate() && !isScatter)
     return emitOpError() << "accumulates the result of an " << stringifyCollectiveKind(getKind())
                          << "; only a reduce_scatter may accumulate";

@@ -23,16 +23,16 @@ bool Hello::isWhole() const { return std::memcmp(begin, magic, sizeof magic) == 
 
 std::string findDifference(const Hello &hello, const Hello &ofRankZero) {
   auto differ = [&](const char *what) {
-    return fmt::format("error: rank {} was started with {} than rank 0", hello.rank, what);
+    return fmt::format("error: rank {} and rank 0 were started with different {}", hello.rank, what);
   };
   if (hello.world != ofRankZero.world || hello.rank >= ofRankZero.world)
-    return differ("a different world size");
+    return differ("world sizes");
   if (std::memcmp(hello.plan, ofRankZero.plan, sizeof hello.plan) != 0)
-    return differ("a different plan");
+    return differ("plans");
   if (std::memcmp(hello.program, ofRankZero.program, sizeof hello.program) != 0)
-    return differ("a different program of the same plan");
+    return differ("programs of the same plan");
   if (std::memcmp(hello.options, ofRankZero.options, sizeof hello.options) != 0)
-    return differ("different options");
+    return differ("options");
   return "";
 }
 
