@@ -66,8 +66,8 @@ const Key rows[] = {
    "starts. The number of tokens of a row is the length of a row of `input`; rows do not cross files.",
    setTokens<&DataSpec::train>, true},
   {"data.train.type", Kind::Choice, any, "auto|uint8|uint16|uint32|int32", "auto",
-   "Type of the tokens in files without a header, little endian. `auto`: the type recorded in the files of llm.c, "
-   "Megatron (pairs of .idx and .bin) or one-dimensional .npy.",
+   "Type of the tokens in files without a header, little endian. `auto`: the type recorded in the files, which must be "
+   "those of llm.c, those of Megatron (pairs of .idx and .bin), or one-dimensional .npy files.",
    setTokenType<&DataSpec::train>, true},
   {"data.train.input", Kind::Text, any, "", "none",
    "The model input for the tokens; required for a stream.", setInput<&DataSpec::train>, true},

@@ -108,8 +108,9 @@ void printSpecDocumentation(raw_ostream &out) {
     if (section.path == "lr_schedule")
       printSchedules(out);
   }
-  out << "\n## Names in other tools\n\nThese names are not keys of a spec; error messages propose the corresponding "
-         "key. A configuration file of Accelerate, DeepSpeed or transformers given as `--spec` is recognized, and "
+  out << "\n## Names in other tools\n\nIf a spec contains a name of another tool that is not a key, an error "
+         "message proposes the corresponding key or option. A configuration file of Accelerate, DeepSpeed or "
+         "transformers given as `--spec` is recognized, and "
          "notes translate its keys and values.\n\n"
          "| other tool | xlc |\n|---|---|\n";
   for (const spec::Alias &row : spec::aliasTable())

@@ -54,7 +54,7 @@ const Key rows[] = {
   {"eval.stop", Kind::Section, any, "", "",
    "Ends the run, with exit code 0, when evaluations stop improving.", nullptr},
   {"eval.stop.patience", Kind::Integer, counts, "", "1",
-   "Number of consecutive evaluations without an improvement of `eval.best.metric`.",
+   "The run ends after this number of consecutive evaluations without an improvement of `eval.best.metric`.",
    [](Spec &s, const Value &v) { stopOf(s).patience = v.integer; }},
   {"eval.stop.min_delta", Kind::Number, notNegative, "", "0", "Smallest improvement that counts.",
    [](Spec &s, const Value &v) { stopOf(s).minDelta = v.number; }},

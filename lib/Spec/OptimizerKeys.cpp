@@ -85,11 +85,11 @@ const Key table[] = {
   {"optimizer.eps", Kind::Number, notNegative, "", describeDefault(Epsilon),
    ofTakers(Epsilon, "added to the denominator."), setNumber<Epsilon>},
   {"optimizer.clip_norm", Kind::Number, positive, "", "no clipping",
-   "A gradient with a larger norm is scaled down to this norm.",
+   "If the norm of all gradients together is larger than this number, all gradients are scaled down to this norm (PyTorch's clip_grad_norm_).",
    [](Spec &s, const Value &v) { s.optimizer.clipNorm = v.number; }},
   {"optimizer.clip_value", Kind::Number, positive, "", "no clipping",
    "Each element of the gradient is clipped to [-value, value], after the division by the loss scale and by the number "
-   "of averaged terms (PyTorch's clip_grad_value_). The logged norm is that before clipping. Cannot be combined with "
+   "of averaged terms (PyTorch's clip_grad_value_). The logged norm is computed before clipping. Cannot be combined with "
    "`clip_norm`.",
    [](Spec &s, const Value &v) { s.optimizer.clipValue = v.number; }},
   {"optimizer.groups", Kind::Sections, any, "", "",
@@ -132,7 +132,7 @@ const Key table[] = {
   scheduled<Decay>("lr_schedule.decay", "required", "steps of the decay at the end."),
   {"lr_schedule.decay_shape", Kind::Choice, any, "linear|cosine|1-sqrt", "linear",
    "wsd: the shape of the decay.", setCurve<&runtime::RateSchedule::decayShape>},
-  scheduled<Size>("lr_schedule.size", "required", "steps after which the rate is multiplied by `gamma`."),
+  scheduled<Size>("lr_schedule.size", "required", "the number of steps between two multiplications of the rate by `gamma`."),
   scheduled<Gamma>("lr_schedule.gamma", "required for exponential, else 0.1", "the factor."),
   {"lr_schedule.milestones", Kind::Integers, {.low = 0, .high = runtime::kMostScheduled}, "", "required",
    "multistep: at each of these steps the rate is multiplied by `gamma`; ascending.",
