@@ -121,8 +121,8 @@ const Key table[] = {
    "DeepSpeed's schedules: the shape of the warm-up.", setCurve<&runtime::RateSchedule::warmupShape>},
   scheduled<Steps>("lr_schedule.steps", "the steps of the run", "steps of the whole schedule, including the warm-up."),
   scheduled<MinLr>("lr_schedule.min_lr", "0",
-                   "the smallest rate of the first group; the smallest rates of all groups are in the same ratio to "
-                   "their learning rates."),
+                   "the smallest rate where the learning rate is `optimizer.lr`; groups with other learning rates have "
+                   "proportional smallest rates."),
   scheduled<MinRatio>("lr_schedule.min_ratio", "1e-4", "the rate at the end, as a fraction of the learning rate."),
   scheduled<Cycles>("lr_schedule.cycles", "0.5 for cosine, 1 for cosine_with_restarts",
                     "number of cosine waves after the warm-up."),

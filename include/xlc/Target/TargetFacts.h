@@ -28,7 +28,7 @@ struct TargetFacts {
 inline constexpr TargetFacts kTargetFacts[] = {
     {.name = "cpu",
      .devices = "CPUs",
-     .madeFor = "processors (chosen by `--cpu`)",
+     .madeFor = "CPUs (`--cpu` selects the type)",
      .fusesAttentionDeterministically = true,
      .fusesDroppingAttention = true,
      .hasTf32 = false,
