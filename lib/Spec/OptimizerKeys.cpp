@@ -85,12 +85,13 @@ const Key table[] = {
   {"optimizer.eps", Kind::Number, notNegative, "", describeDefault(Epsilon),
    ofTakers(Epsilon, "added to the denominator."), setNumber<Epsilon>},
   {"optimizer.clip_norm", Kind::Number, positive, "", "no clipping",
-   "If the norm of all gradients together is larger than this number, all gradients are scaled down to this norm (PyTorch's clip_grad_norm_).",
+   "If the norm of all gradients together is larger than this number, all gradients are scaled down to this norm "
+   "(PyTorch's clip_grad_norm_).",
    [](Spec &s, const Value &v) { s.optimizer.clipNorm = v.number; }},
   {"optimizer.clip_value", Kind::Number, positive, "", "no clipping",
    "Each element of the gradient is clipped to [-value, value], after the division by the loss scale and by the number "
-   "of averaged terms (PyTorch's clip_grad_value_). The logged norm is computed before clipping. Cannot be combined with "
-   "`clip_norm`.",
+   "of averaged terms (PyTorch's clip_grad_value_). The logged norm is computed before clipping. Cannot be combined "
+   "with `clip_norm`.",
    [](Spec &s, const Value &v) { s.optimizer.clipValue = v.number; }},
   {"optimizer.groups", Kind::Sections, any, "", "",
    "Parameters with other hyperparameters; later groups take precedence.", addGroup},
@@ -132,7 +133,8 @@ const Key table[] = {
   scheduled<Decay>("lr_schedule.decay", "required", "steps of the decay at the end."),
   {"lr_schedule.decay_shape", Kind::Choice, any, "linear|cosine|1-sqrt", "linear",
    "wsd: the shape of the decay.", setCurve<&runtime::RateSchedule::decayShape>},
-  scheduled<Size>("lr_schedule.size", "required", "the number of steps between two multiplications of the rate by `gamma`."),
+  scheduled<Size>("lr_schedule.size", "required",
+                  "the number of steps between two multiplications of the rate by `gamma`."),
   scheduled<Gamma>("lr_schedule.gamma", "required for exponential, else 0.1", "the factor."),
   {"lr_schedule.milestones", Kind::Integers, {.low = 0, .high = runtime::kMostScheduled}, "", "required",
    "multistep: at each of these steps the rate is multiplied by `gamma`; ascending.",
@@ -141,8 +143,8 @@ const Key table[] = {
   scheduled<Multiplier>("lr_schedule.multiplier", "1", "ratio of each period to the previous one."),
 
   {"ema", Kind::Section, any, "", "",
-   "An exponential moving average of the trained parameters, in float32, sharded like the optimizer's states: each applied "
-   "step sets it to `decay` times itself plus `1 - decay` times the parameters. `--save-ema` saves it.",
+   "An exponential moving average of the trained parameters, in float32, sharded like the optimizer's states: each "
+   "applied step sets it to `decay` times itself plus `1 - decay` times the parameters. `--save-ema` saves it.",
    nullptr},
   {"ema.decay", Kind::Number, fraction, "", "0.999", "The factor of the average in each step.",
    [](Spec &s, const Value &v) { average(s).decay = v.number; }},
