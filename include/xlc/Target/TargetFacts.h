@@ -28,7 +28,7 @@ struct TargetFacts {
 inline constexpr TargetFacts kTargetFacts[] = {
     {.name = "cpu",
      .devices = "CPUs",
-     .madeFor = "CPUs (`--cpu` selects the type)",
+     .madeFor = "processors (chosen by `--cpu`)",
      .fusesAttentionDeterministically = true,
      .fusesDroppingAttention = true,
      .hasTf32 = false,
