@@ -1,5 +1,8 @@
-// Numbers that are not finite, in tensors of every type and of strides.
+// Numbers that are not finite, in tensors of every type and of strides; and the step that is run again to find the first.
 #include "Job/NonFinite.h"
+#include "Job/Examination.h"
+#include "Plan/Ranks.h"
+#include "TinyProgram.h"
 
 #include <gtest/gtest.h>
 
@@ -49,6 +52,27 @@ TEST(NonFinite, SixteenBitsHaveInfinitiesOfTheirOwn) {
   EXPECT_EQ(brain.infinite, 2u);
   EXPECT_EQ(brain.nan, 3u);
   EXPECT_FALSE(findNonFinite(makeView(plan::Element::I64, {1}, {1}), (const char *)memory).isFound());
+}
+
+TEST(Examination, AStepThatIsRunAgainKeepsStatesAndEndsAtASignal) {
+  Plan plan = tiny::makePlan(0);
+  const plan::ProgramT &program = trainingProgramOf(plan, 0);
+  std::vector<char> arena(program.arena);
+  Request request{};
+  std::atomic<int> signal = 0;
+  auto countRun = [&](Examination::Step step) {
+    Examination examination(plan, request, signal, step, [&](int) { return RankMemory{nullptr, arena.data(), true}; });
+    int count = 0;
+    for (uint64_t i = 0; i < program.steps.size(); ++i)
+      if (program.steps[i]->action.AsRun())
+        examination.call({.rank = 0, .step = 1, .action = i, .call = 0}, nullptr, [&] { ++count; });
+    return count;
+  };
+  int all = countRun(Examination::Step::Observed);
+  EXPECT_EQ(countRun(Examination::Step::RunAgain), all - 1) << "the update is not run again";
+  signal = 2;
+  EXPECT_EQ(countRun(Examination::Step::Observed), all);
+  EXPECT_EQ(countRun(Examination::Step::RunAgain), 0);
 }
 
 } // namespace

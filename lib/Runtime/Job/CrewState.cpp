@@ -12,7 +12,9 @@ CrewState::CrewState(const World &world, const Embedded &embedded, const Target 
       options(options), signal(signal), resumption(plan, options), data(plan, choiceOfRun(plan, options, resumption)),
       validation(openValidation(plan, options)), predictions(openPredictions(plan, options, validation.get())),
       generation(options.generate ? std::make_unique<Generation>(plan, options) : nullptr),
-      examination(plan, world.request(), signal, [this](int rank) { return memoryOf(rank); }),
+      examination(plan, world.request(), signal,
+                  options.checksNan ? Examination::Step::Observed : Examination::Step::RunAgain,
+                  [this](int rank) { return memoryOf(rank); }),
       norms(
           plan, [this](int rank) { return memoryOf(rank); }, [&world](int rank) { return world.normsOf(rank); }),
       described(describeOfRun(plan, options, data, resumption)), values(openValues(plan, options, resumption)),

@@ -38,11 +38,14 @@ private:
   const char *bytes;
 };
 
-Examination::Examination(const Plan &plan, Request &request, const std::atomic<int> &signal,
+Examination::Examination(const Plan &plan, Request &request, const std::atomic<int> &signal, Step step,
                          std::function<RankMemory(int)> memoryOf)
-    : plan(plan), request(request), signal(signal), memoryOf(std::move(memoryOf)) {
-  for (uint32_t stage = 0; stage < plan.mesh->pp(); ++stage)
-    moments.push_back(momentsOf(plan, *findProgram(plan, plan::Purpose::train, stage)));
+    : plan(plan), request(request), signal(signal), how(step), memoryOf(std::move(memoryOf)) {
+  for (uint32_t stage = 0; stage < plan.mesh->pp(); ++stage) {
+    const plan::ProgramT &program = *findProgram(plan, plan::Purpose::train, stage);
+    moments.push_back(momentsOf(plan, program));
+    updates.push_back(findUpdates(plan, program));
+  }
 }
 
 std::string Examination::announce(uint64_t step) const {
@@ -64,7 +67,7 @@ std::optional<uint64_t> Examination::keyOf(const Position &at) const {
   const Moment &moment = moments[stageOf(plan, at.rank)][at.action];
   uint64_t call = moment.calls + (uint64_t)std::max<int64_t>(at.call, 0);
   uint64_t key = keyOfPlace(moment.order, call, at.rank);
-  bool isWanted = ~key > request.found && signal == 0 && request.signal == 0;
+  bool isWanted = ~key > request.found && !isInterrupted();
   return isWanted ? std::optional(key) : std::nullopt;
 }
 
@@ -84,10 +87,10 @@ void Examination::note(const Position &at, uint64_t key, const std::string &what
 }
 
 std::string Examination::describe(int rank, uint64_t step) {
+  if (isInterrupted()) // the values of calls that were skipped are those of another time
+    return rank == 0 ? "the search for the first value that is not finite was interrupted" : "";
   if (request.found == 0)
-    return rank == 0 && signal == 0 && request.signal == 0
-               ? fmt::format("all values are finite in the second run of step {}", step)
-               : "";
+    return rank == 0 ? fmt::format("all values are finite in the second run of step {}", step) : "";
   std::lock_guard lock(mutex);
   auto it = found.find(rank);
   bool isFirst = it != found.end() && ~it->second.key == request.found;
@@ -131,6 +134,8 @@ std::string Examination::describeOperand(const Position &at, const Tensor &tenso
 }
 
 void Examination::call(const Position &at, const char *, const std::function<void()> &run) {
+  if (how == Step::RunAgain && (isInterrupted() || updates[stageOf(plan, at.rank)][at.action]))
+    return;
   const plan::RunT &action = *programAt(at).steps[at.action]->action.AsRun();
   look(at, *plan.functions[action.function]->calls[at.call], run);
 }
@@ -148,6 +153,7 @@ void Examination::look(const Position &at, const plan::CallT &call, const std::f
   };
   auto tensorsOf = [&](const std::vector<plan::Operand> &operands, const std::vector<uint32_t> &views) {
     std::vector<Tensor> tensors;
+    tensors.reserve(operands.size());
     for (size_t i = 0; i < operands.size(); ++i)
       tensors.push_back({*plan.views[views[i]], &action.places[operands[i].slot()], operands[i].offset(), {}});
     return tensors;

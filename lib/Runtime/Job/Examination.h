@@ -22,9 +22,11 @@ namespace xlc::runtime {
 
 class Examination : public Observer {
 public:
-  /// `memoryOf` returns the memory of the process's ranks; a nonzero `signal` ends the examination. All arguments
-  /// outlive this object.
-  Examination(const Plan &plan, Request &request, const std::atomic<int> &signal,
+  /// A step of training is observed, or run again, where it must not change states: its updates are skipped.
+  enum class Step { Observed, RunAgain };
+  /// `memoryOf` returns the memory of the process's ranks; a nonzero `signal` ends the examination, and skips the
+  /// remaining calls of a step that is run again. All arguments outlive this object.
+  Examination(const Plan &plan, Request &request, const std::atomic<int> &signal, Step step,
               std::function<RankMemory(int)> memoryOf);
 
   /// Call before a step is repeated: returns a line that announces it and its approximate duration.
@@ -47,6 +49,7 @@ private:
   };
   class Reading;
 
+  bool isInterrupted() const { return signal != 0 || request.signal != 0; }
   const plan::ProgramT &programAt(const Position &at) const;
   std::optional<uint64_t> keyOf(const Position &at) const;
   void look(const Position &at, const plan::CallT &call, const std::function<void()> &run);
@@ -58,8 +61,10 @@ private:
   const Plan &plan;
   Request &request;
   const std::atomic<int> &signal;
+  const Step how;
   const std::function<RankMemory(int)> memoryOf;
   std::vector<std::vector<Moment>> moments; ///< by stage, then action
+  std::vector<std::vector<bool>> updates;   ///< whether the action changes saved states, likewise
 
   std::mutex mutex;
   struct Found {
