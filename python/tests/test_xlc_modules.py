@@ -107,6 +107,19 @@ class RefusedByExport(unittest.TestCase):
         self.assertTrue(plan(module.eval(), X[:, 0], training=EVAL).fits)
 
 
+class Exported(unittest.TestCase):
+    """By xlc.export, with what xlc_export.export leaves to the caller."""
+
+    def test_the_batch_is_dimension_0(self):
+        for dynamo in (True, False):
+            with self.subTest(dynamo=dynamo), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always", UserWarning)
+                path = pathlib.Path(folder) / "model.onnx"
+                xlc.export(nn.Linear(4, 4), X[:2, 0], path, dynamo=dynamo, **NAMES)
+                self.assertTrue(xlc.plan(path, {**SPEC, "batch": {"micro": 3}}).fits)
+                self.assertFalse([each for each in said if "reference" in str(each.message)])
+
+
 class Refused(unittest.TestCase):
     """By xlc, as an Error."""
 
@@ -133,6 +146,8 @@ class Refused(unittest.TestCase):
         for f in (branch, loop):
             first = self.check(Call(f, linear=nn.Linear(4, 4)), "forward branches on a tensor's value", "TorchExportError")
             self.assertEqual((first.file, first.line), (__file__, f.__code__.co_firstlineno + 1))
+        self.check(Call(lambda m, x: torch.cond(x.sum() > 0, m.linear, torch.sin, (x,)), linear=nn.Linear(4, 4)),
+                   "compute both branches and use torch.where", "TorchExportError")
         with self.assertRaises(torch.onnx.errors.OnnxExporterError):  # of another kind: as PyTorch raises it
             plan(Call(lambda m, x: m.linear(x), linear=nn.Linear(5, 4)), X[:, 0])
 

@@ -8,6 +8,7 @@ import os
 import pathlib
 import tempfile
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Union
 
@@ -21,35 +22,50 @@ def export(module: Any, args: Any, f: Path, **options: Any) -> Any:
     """Exports a PyTorch module to an ONNX file, with all that training needs: `xlc_export.export`, which needs PyTorch.
 
     `args` is a tuple, or one tensor. A module that cannot be exported for training raises an `Error` with code 1 and its place.
-    Where neither `dynamic_shapes` nor `dynamic_axes` is given, dimension 0 of each tensor of `args` is the batch.
+    Where neither `dynamic_shapes` nor `dynamic_axes` is given, dimension 0 of each tensor of `args` is the batch (with `dynamo=False`,
+    of each name in `input_names`).
     """
     import torch  # pylint: disable=import-outside-toplevel  # most calls need none
 
     import xlc_export  # pylint: disable=import-outside-toplevel
 
     inputs = (args,) if isinstance(args, torch.Tensor) else tuple(args)
-    if options.get("dynamo", True) and "dynamic_shapes" not in options:
+    is_batched = [isinstance(each, torch.Tensor) and each.ndim > 0 for each in inputs]
+    if options.get("dynamo", True):
         batch = torch.export.Dim("batch")
-        options["dynamic_shapes"] = tuple({0: batch} if isinstance(each, torch.Tensor) and each.ndim else None for each in inputs)
+        options.setdefault("dynamic_shapes", tuple({0: batch} if each else None for each in is_batched))
+    elif "input_names" in options:
+        options.setdefault("dynamic_axes", {name: {0: "batch"} for name, each in zip(options["input_names"], is_batched) if each})
     write: Callable[..., Any] = xlc_export.export
     try:
-        return write(module, inputs, os.fspath(f), **options)
+        with warnings.catch_warnings():
+            if not {"reference", "loss", "labels"} & options.keys():  # the gradients of logits are compared only on request
+                warnings.filterwarnings("ignore", "no reference is written .* does not return a scalar loss")
+            return write(module, inputs, os.fspath(f), **{"verbose": False, **options})
     except xlc_export.ExportRefused as error:
         raise _command.Error(1, f"error: {error}") from error
     except Exception as error:
-        branch = _branch_on_a_value(error)
-        if branch is None:
+        said = _control_flow_of(error)
+        if said is None:
             raise
-        raise _command.Error(1, f"{branch}error: forward branches on a tensor's value, or uses it as a number; use torch.where, "
-                             "or a fixed number of iterations") from error
+        raise _command.Error(1, said) from error.with_traceback(None)
 
 
-def _branch_on_a_value(error: BaseException) -> str | None:
-    """The place, as "FILE:LINE: ", where torch.export needed the value of a tensor; "" if it is unknown, None for another error."""
+# Errors of torch.export, and what a user does instead.
+CONTROL_FLOW = {
+    "GuardOnDataDependentSymNode": "forward branches on a tensor's value, or uses it as a number; use torch.where, or a fixed number of "
+                                   "iterations",
+    "UncapturedHigherOrderOpError": "forward has an operator of control flow that depends on data (torch.cond, torch.while_loop); compute "
+                                    "both branches and use torch.where, or a fixed number of iterations",
+}
+
+
+def _control_flow_of(error: BaseException) -> str | None:
+    """A diagnostic, with the place in the user's code if it is known, of control flow that torch.export rejects; None for another error."""
     import torch  # pylint: disable=import-outside-toplevel
 
     cause: BaseException | None = error
-    while cause is not None and type(cause).__name__ != "GuardOnDataDependentSymNode":
+    while cause is not None and type(cause).__name__ not in CONTROL_FLOW:
         cause = cause.__cause__ or cause.__context__
     if cause is None:
         return None
@@ -57,7 +73,8 @@ def _branch_on_a_value(error: BaseException) -> str | None:
     others = (*(str(path) + os.sep for path in (pathlib.Path(torch.__file__).parent, own, own.with_name("xlc_export"))),
               contextlib.__file__, "<")
     frames = [each for each in traceback.extract_tb(cause.__traceback__) if not each.filename.startswith(others)]
-    return f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+    place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+    return f"{place}error: {CONTROL_FLOW[type(cause).__name__]}"
 
 
 @contextlib.contextmanager
