@@ -190,7 +190,7 @@ void xlc::onnx::warnOfNorms(const BatchNorms &norms, const Spec &spec, FileDiagn
   if (norms.numInference)
     diagnostics.warning(Twine(norms.numInference) + (norms.numInference == 1 ? " batch norm is" : " batch norms are") +
                         " in inference form: training uses the running averages unchanged; to train with batch "
-                        "statistics, export with training=torch.onnx.TrainingMode.TRAINING and dynamo=False");
+                        "statistics, call module.train() and export it with xlc_export");
 }
 
 void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,

@@ -9,7 +9,8 @@ using namespace xlc::onnx;
 namespace {
 constexpr StringLiteral quantised = "integer inference; a quantised model is not trained";
 constexpr StringLiteral random = "draws random numbers that would have to be equal on all ranks";
-constexpr StringLiteral recurrent = "a recurrent network, whose steps xlc does not unroll";
+constexpr StringLiteral recurrent = "a recurrent network, whose steps xlc does not unroll; a loop over nn.LSTMCell, "
+                                    "nn.GRUCell or nn.RNNCell is supported";
 constexpr StringLiteral loop = "a loop whose length may depend on the data; exporters unroll loops of fixed length";
 constexpr StringLiteral optional = "optional values; PyTorch's exporters do not write them for training";
 constexpr StringLiteral detection = "object detection: the regions that are read depend on the data";
