@@ -77,7 +77,7 @@ LogicalResult gradients::silu(GradientBuilder &b, Operation *op, ValueRange dy) 
 LogicalResult gradients::layerNorm(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto norm = cast<LayerNormOp>(op);
   if (failed(expectUnused(op, dy[1], "the mean of a layer norm")) ||
-      failed(expectUnused(op, dy[2], "the deviation of a layer norm")))
+      failed(expectUnused(op, dy[2], "the reciprocal standard deviation of a layer norm")))
     return failure();
   if (b.isNeeded(0))
     b.contribute(0, b.create<LayerNormBackwardOp>(norm.getX().getType(), norm.getX(), norm.getWeight(), norm.getMean(),
@@ -93,7 +93,7 @@ LogicalResult gradients::layerNorm(GradientBuilder &b, Operation *op, ValueRange
 
 LogicalResult gradients::rmsNorm(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto norm = cast<RmsNormOp>(op);
-  if (failed(expectUnused(op, dy[1], "the deviation of an RMS norm")))
+  if (failed(expectUnused(op, dy[1], "the reciprocal root mean square of an RMS norm")))
     return failure();
   if (b.isNeeded(0))
     b.contribute(

@@ -92,7 +92,7 @@ void warnOfUnread(ArrayRef<Input> inputs, FileDiagnostics &diagnostics) {
     std::string name = "'" + input.name.str() + "'";
     if (like != inputs.end())
       diagnostics.warning("no node reads the values of input " + Twine(name) + ". If one tensor was passed as " + name +
-                          " and '" + like->name + "' at export, the file computes with '" + like->name +
+                          " and '" + like->name + "' at export, the exported graph reads '" + like->name +
                           "' in both places: export the model with xlc_export, which keeps both inputs. The program "
                           "rejects different files for the two inputs");
     else

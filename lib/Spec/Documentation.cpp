@@ -12,7 +12,7 @@ namespace {
 constexpr StringLiteral introduction = R"(# The spec file
 
 One YAML file configures training; the ONNX file defines the model. Every key has a default, so a spec can be as short
-as `dp: 8` and `zero_stage: 3`. This page is printed by `xlc docs spec` from the table that checks specs.
+as `dp: 8` and `zero_stage: 3`. `xlc docs spec` prints this page from the table by which specs are checked.
 
 - Sizes in bytes carry a unit (`25MiB`, `24GB`); counts carry none.
 - Paths are relative to the spec file.

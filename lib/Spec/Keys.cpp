@@ -138,7 +138,7 @@ const Key table[] = {
   {"pipeline.cuts", Kind::NameList, any, "", "balanced", "The last tensor or node of each stage except the last stage, in order: pp × chunks - 1 names.",
    [](Spec &s, const Value &v) { s.pipeline.cuts = v.texts; }},
 
-  {"layout", Kind::Names, any, "", "", "The split over tp of the parameters whose names match a pattern; a search determines the splits of the other parameters. The last matching pattern decides; a pattern that later ones always override is an error. A layout that is set here may add messages (a sum before a nonlinearity); a layout that cannot be computed (a norm that needs its whole parameter) is an error.", nullptr},
+  {"layout", Kind::Names, any, "", "", "The split over tp of the parameters whose names match a pattern; a search determines the splits of the other parameters. The last matching pattern decides; a pattern that later ones always override is an error. A layout that is set here may add messages (a sum before a nonlinearity); a layout that an op does not support (a norm requires its whole parameter) is an error.", nullptr},
   {"layout.*", Kind::Names, any, "", "none", "The split dimensions of these parameters.", addPin},
   {"layout.*.*", Kind::Choice, any, "tp", "none", "Splits the dimension with this number, counted from 0.", addPinnedDimension},
 
@@ -202,7 +202,7 @@ const Key table[] = {
 
   {"precision", Kind::Choice, any, "fp32|bf16|fp16", "fp32", "The types of computation and storage; `precision: bf16` is short for `precision: {compute: bf16}`.", setType<&PrecisionSpec::compute>},
   {"precision.compute", Kind::Choice, any, "fp32|bf16|fp16", "fp32",
-   "The type of parameters in forward and backward, of the operands of products, and of residuals. Products accumulate in float32, and small operations compute in float32. Losses, statistics of norms and the optimizer's arithmetic are float32. By default, gradients of parameters, optimizer states, and the master copy of each updated parameter are also float32; the keys below can change this. A frozen parameter has no master: it is stored rounded, unless `keep` names it, and saved with its original values.", setType<&PrecisionSpec::compute>},
+   "The type of parameters in forward and backward, of the operands of products, and of residuals. Products accumulate in float32, and all other operations compute in float32. Losses, statistics of norms and the optimizer's arithmetic are float32. By default, gradients of parameters, optimizer states, and the master copy of each updated parameter are also float32; the keys below can change this. A frozen parameter has no master: it is stored rounded, unless `keep` names it, and saved with its original values.", setType<&PrecisionSpec::compute>},
   {"precision.keep", Kind::Patterns, any, "", "none", "Patterns, as for `trainable`, over names of parameters that stay float32 in forward and backward.",
    [](Spec &s, const Value &v) { s.precision.keep = v.texts; }},
   {"precision.master", Kind::Choice, any, "fp32|none", "fp32", "`none`: parameters have no master; the optimizer updates and rounds the parameters themselves.",
@@ -216,7 +216,7 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.precision.wideStream = v.text == "fp32"; }},
   {"precision.products", Kind::Choice, any, "ieee|tf32", "ieee", "The arithmetic of float32 products: float32, or tf32 on devices that support it (not on CPUs).",
    [](Spec &s, const Value &v) { s.precision.wantsTf32 = v.text == "tf32"; }},
-  {"precision.rounding", Kind::Choice, any, "stochastic|nearest", "stochastic", "The rounding of parameters without a master and of sixteen-bit states. `stochastic`: up or down by random bits, which depend on `init.seed` (`--seed`), the step and the element, not on the layout of ranks; the rounding is unbiased (for float16, up to 2^-14 of a unit in the last place). `nearest`: as in PyTorch; an update smaller than half a unit in the last place is lost.",
+  {"precision.rounding", Kind::Choice, any, "stochastic|nearest", "stochastic", "The rounding of parameters without a master and of sixteen-bit states. `stochastic`: up or down by random bits, which depend on `init.seed` (`--seed`), the step and the element, not on the layout of ranks; the rounding is unbiased (for float16, up to 2^-13 of a unit in the last place). `nearest`: as in PyTorch; an update smaller than half a unit in the last place is lost.",
    [](Spec &s, const Value &v) { s.precision.roundsToNearest = v.text == "nearest"; }},
   {"precision.loss_scale", Kind::NumberOrChoice, scales, "dynamic", "dynamic with fp16, else none",
    "A factor on the loss that keeps gradients of float16 in range: a constant, `dynamic`, or a mapping of the keys below. A step with a gradient that is not finite is skipped: parameters, states and the count of steps do not change. Training ends with exit code 7 if a step overflows at the smallest scale, and after " + std::to_string(runtime::kMostSkippedInRow) + " skipped steps in a row.", setLossScale},
@@ -308,7 +308,7 @@ const Key lastRows[] = {
    "`fused`: attention is one library kernel where the target has one, and the score matrix is never materialized. On GPUs it is cuDNN's kernel, for causal or non-causal attention, with or without a padding mask (a query without visible keys attends to all keys equally). This kernel requires sixteen-bit types, at least two queries, a multiple of 128 keys, and at most 128 features per head. On GPUs, other attention, for example with a mask that is added to the scores (as in eager attention) or with dropout of the probabilities, is computed as with `products`. `products`: attention is computed by products and, between them, a kernel over the rows of the score matrix, which is stored.",
    [](Spec &s, const Value &v) { s.fusesAttention = v.text == "fused"; }},
   {"runtime.weight_gradients", Kind::Choice, any, "in_order|beside", "in_order",
-   "`beside`: GPUs compute the products for gradients of weights on a separate stream, concurrently with the rest of backward, and the plan keeps their operands for the time predicted for `cluster.device`. The results are bitwise identical. With `loss.chunk` the products of the head stay in order.",
+   "`beside`: GPUs compute the products for gradients of weights on a separate stream, concurrently with the rest of backward, and in the plan, the operands of these products stay live for the predicted duration of the products on `cluster.device`. The results are bitwise identical. With `loss.chunk` the products of the head stay in order.",
    [](Spec &s, const Value &v) { s.weightsBeside = v.text == "beside"; }},
   {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads per rank; part of the plan, since workspaces depend on it.",
    [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},

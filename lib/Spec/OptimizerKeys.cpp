@@ -122,8 +122,8 @@ const Key table[] = {
    "DeepSpeed's schedules: the shape of the warm-up.", setCurve<&runtime::RateSchedule::warmupShape>},
   scheduled<Steps>("lr_schedule.steps", "the steps of the run", "steps of the whole schedule, including the warm-up."),
   scheduled<MinLr>("lr_schedule.min_lr", "0",
-                   "the smallest rate where the learning rate is `optimizer.lr`; groups with other learning rates have "
-                   "proportional smallest rates."),
+                   "the minimum rate of parameters whose learning rate is `optimizer.lr`; in groups with another "
+                   "learning rate, the minimum is scaled by `lr` / `optimizer.lr`."),
   scheduled<MinRatio>("lr_schedule.min_ratio", "1e-4", "the rate at the end, as a fraction of the learning rate."),
   scheduled<Cycles>("lr_schedule.cycles", "0.5 for cosine, 1 for cosine_with_restarts",
                     "number of cosine waves after the warm-up."),

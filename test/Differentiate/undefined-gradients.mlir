@@ -29,7 +29,7 @@ func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tenso
 }
 
 //--- deviation.mlir
-// DEVIATION: error: the gradient through the deviation of a layer norm is not defined
+// DEVIATION: error: the gradient through the reciprocal standard deviation of a layer norm is not defined
 module attributes {graph.nominal_count = 1 : i64} {
 func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
   %y, %mean, %rstd = graph.layer_norm %w, %w, %w {epsilon = 1.0e-5 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<f32>, tensor<f32>)
@@ -50,7 +50,7 @@ func.func @forward(%w: tensor<1x1x1x1xf32> {graph.param = "w"}) -> (tensor<f32>,
 }
 
 //--- rms.mlir
-// RMS: error: the gradient through the deviation of an RMS norm is not defined
+// RMS: error: the gradient through the reciprocal root mean square of an RMS norm is not defined
 module attributes {graph.nominal_count = 1 : i64} {
 func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
   %y, %rstd = graph.rms_norm %w, %w {epsilon = 1.0e-5 : f64} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<f32>)

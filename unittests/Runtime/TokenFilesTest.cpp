@@ -126,11 +126,14 @@ TEST(TokenFiles, IndicesOfMegatronThatLieAreRefused) {
               ": error: " + std::to_string(count) +
                   " sequences and 2 documents do not match the 40 bytes after the header");
   EXPECT_EQ(complaintOfPair(folder, {.places = {0, 40}}),
-            ": error: sequence 1 has 3 tokens at byte 40, but the previous sequence ends at byte 4 of 10 bytes");
+            ": error: sequence 1 has 3 tokens and begins at byte 40, but must begin at byte 4, the end of the previous "
+            "sequence, and must end within the 10 bytes of the file");
   EXPECT_EQ(complaintOfPair(folder, {.lengths = {2, 4}}),
-            ": error: sequence 1 has 4 tokens at byte 4, but the previous sequence ends at byte 4 of 10 bytes");
+            ": error: sequence 1 has 4 tokens and begins at byte 4, but must begin at byte 4, the end of the previous "
+            "sequence, and must end within the 10 bytes of the file");
   EXPECT_EQ(complaintOfPair(folder, {.lengths = {-1, 3}}),
-            ": error: sequence 0 has -1 tokens at byte 0, but the previous sequence ends at byte 0 of 10 bytes");
+            ": error: sequence 0 has -1 tokens and begins at byte 0, but must begin at byte 0, the end of the previous "
+            "sequence, and must end within the 10 bytes of the file");
   EXPECT_EQ(complaintOfPair(folder, {}, 12), ": error: the sequences end at byte 10 of " + folder.file("x.bin") +
                                                  ", but " + folder.file("x.bin") + " has 12 bytes");
   EXPECT_EQ(complaintOfPair(folder, {}, 9),

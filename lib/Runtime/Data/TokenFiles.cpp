@@ -156,7 +156,8 @@ private:
         auto place = numberAt<int64_t>(places.data() + i * placeBytes);
         if (length < 0 || place < 0 || (uint64_t)place != begin || (uint64_t)length * bytesOf(type) > size - begin)
           file.reject(
-              fmt::format("sequence {} has {} tokens at byte {}, but the previous sequence ends at byte {} of {} bytes",
+              fmt::format("sequence {} has {} tokens and begins at byte {}, but must begin at byte {}, the end of the "
+                          "previous sequence, and must end within the {} bytes of the file",
                           at + i, length, place, begin, size));
         begin += (uint64_t)length * bytesOf(type);
       }
