@@ -140,7 +140,7 @@ def list_cases():
         "no type": fields(1, [4, 3]) + field(8, "w") + field(9, b"\0" * 48), "no name": fields(1, [4, 3]) + field(2, FLOAT) + field(9, b"\0" * 48),
         "no values": fields(1, [4, 3]) + field(2, FLOAT) + field(8, "w"), "too few bytes": tensor("w", [4, 3], b"\0" * 44),
         "too many bytes": tensor("w", [4, 3], b"\0" * 52), "a cut element": tensor("w", [4, 3], b"\0" * 47), "a negative dimension": tensor("w", [-4, 3], b"\0" * 48),
-        "sizes beyond 2^63": tensor("w", [2**62, 3, 4], b"\0" * 48), "2^32 x 2^32": tensor("w", [2**32, 2**32], b"\0" * 48), "an empty one": tensor("w", [4, 0], b""),
+        "sizes exceeds 2^63": tensor("w", [2**62, 3, 4], b"\0" * 48), "2^32 x 2^32": tensor("w", [2**32, 2**32], b"\0" * 48), "an empty one": tensor("w", [4, 0], b""),
         "values of another type": fields(1, [4, 3]) + field(2, FLOAT) + field(8, "w") + fields(7, [1] * 12),
         "strings": fields(1, [4, 3]) + field(2, STRING) + field(8, "w") + fields(6, ["x"] * 12), "strings that are raw": tensor("w", [4, 3], b"\0" * 48, STRING),
         "type 0": tensor("w", [4, 3], b"\0" * 48, 0), "type 99": tensor("w", [4, 3], b"\0" * 48, 99), "complex numbers": tensor("w", [4, 3], b"\0" * 96, 14),
@@ -207,8 +207,8 @@ def list_cases():
     none = node("Constant", [], ["none"], [attribute("value", t=tensor("", [0, 3], b""))])
     yield accept("rows joined with a constant of nothing", with_nodes(NODES[0], none, node("Concat", ["none", "h", "none"], ["j"], [attribute("axis", i=0)]), node("Add", ["j", "b"], ["logits"])))
     large = tensor("large", [3], struct.pack("<3q", 0, 2**62, 2**62), INT64)
-    yield refuse("a reshape of nothing to 2^124", with_nodes(*NODES, node("Reshape", ["none", "large"], ["c"], [attribute("allowzero", i=1)]), node("Transpose", ["c"], ["d"]), node("Size", ["d"], ["e"]), tensors=(W, B, tensor("none", [0], b""), large), outputs=(Y, value_info("e", [], INT64))), "beyond 2^63")
-    for sizes, what in (([0, 4], "too many elements"), ([-1, -1], "two unknown sizes"), ([-2, 3], "a size of -2"), ([2**62, 2**62], "sizes beyond 2^63"), ([7, 7], "another number")):
+    yield refuse("a reshape of nothing to 2^124", with_nodes(*NODES, node("Reshape", ["none", "large"], ["c"], [attribute("allowzero", i=1)]), node("Transpose", ["c"], ["d"]), node("Size", ["d"], ["e"]), tensors=(W, B, tensor("none", [0], b""), large), outputs=(Y, value_info("e", [], INT64))), "exceeds 2^63")
+    for sizes, what in (([0, 4], "too many elements"), ([-1, -1], "two unknown sizes"), ([-2, 3], "a size of -2"), ([2**62, 2**62], "sizes exceeds 2^63"), ([7, 7], "another number")):
         shape = tensor("shape", [len(sizes)], struct.pack(f"<{len(sizes)}q", *sizes), INT64)
         yield refuse(f"reshape to {what}", with_nodes(NODES[0], node("Reshape", ["h", "shape"], ["logits"]), tensors=(W, B, shape)), "error:")
     for count in (17, 20000, 1000000):
