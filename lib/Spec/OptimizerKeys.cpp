@@ -49,9 +49,9 @@ template <ScheduleKey key> void setScheduled(Spec &spec, const Value &value) {
 }
 
 template <std::optional<RateCurve> runtime::RateSchedule::*shape> void setCurve(Spec &spec, const Value &value) {
-  const auto *name =
-      find_if(runtime::kRateCurves, [&](std::string_view each) { return StringRef(each) == value.text; });
-  schedule(spec).*shape = RateCurve(name - std::begin(runtime::kRateCurves));
+  for (auto [number, name] : enumerate(runtime::kRateCurves))
+    if (StringRef(name) == value.text)
+      schedule(spec).*shape = RateCurve(number);
 }
 
 /// The row of a number of a schedule.
