@@ -15,9 +15,9 @@ OFTEN = {"checkpoint": {"every": 3}}  # so that steps which write stand between 
 RESUMED = {
     "fp16, a scale that moves": {"precision": {"compute": "fp16", "loss_scale": {"initial": 2 ** 30, "window": 3}}},
     "bf16 without masters": {"precision": {"compute": "bf16", "master": "none"}, "dp": 2, "stage": 1},
-    "states in sixteen bits": {"precision": {"compute": "bf16", "states": "bf16"}, "dp": 2, "stage": 3},
+    "states in sixteen bits": {"precision": {"compute": "bf16", "states": "compute"}, "dp": 2, "stage": 3},
     "sgd": {"optimizer": {"type": "sgd", "lr": 0.01}},
-    "nesterov": {"optimizer": {"type": "sgd", "lr": 0.01, "momentum": 0.9, "nesterov": True}, "dp": 2, "stage": 2},
+    "nesterov": {"optimizer": {"type": "nesterov", "lr": 0.01, "momentum": 0.9}, "dp": 2, "stage": 2},
     "two groups": {"optimizer": {"type": "adamw", "lr": 0.001, "groups": [{"match": ['"*weight"'], "lr": 0.0001}]}, "tp": 2},
     "a frozen part": {"trainable": ['"*"', '"!*wte*"'], "dp": 2, "stage": 3},
     "a shuffle and a cosine": {"shuffle": True, "lr_schedule": {"type": "cosine", "warmup": 4, "steps": 20}, "dp": 2},
