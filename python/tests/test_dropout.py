@@ -17,21 +17,12 @@ import transformers
 import xlc_export
 from torch import nn
 
+from call import Call
+
 IDS = torch.tensor([[3, 1, 4, 1, 5, 9], [2, 6, 5, 3, 5, 8]])
 MASK = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]])
 WIDTH = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 8, "intermediate_size": 16}
 DROPS = {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.2}
-
-
-class Call(nn.Module):
-    def __init__(self, call, **parts):
-        super().__init__()
-        self.call = call
-        for name, part in parts.items():
-            setattr(self, name, part)
-
-    def forward(self, *inputs):
-        return self.call(self, *inputs)
 
 
 def gpt2():

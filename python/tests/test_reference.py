@@ -12,21 +12,10 @@ import xlc_export
 from torch import nn
 from xlc_export import _projections
 
+from call import Call
+
 IDS = torch.tensor([[3, 1, 4], [1, 5, 2]])
 WORD = (1 << 64) - 1
-
-
-class Call(nn.Module):
-    """A module whose forward is a function of it and the inputs."""
-
-    def __init__(self, f, **parts):
-        super().__init__()
-        self.f = f
-        for name, part in parts.items():
-            setattr(self, name, part)
-
-    def forward(self, *inputs):
-        return self.f(self, *inputs)
 
 
 def classifier(**parts):
