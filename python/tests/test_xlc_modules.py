@@ -10,7 +10,7 @@ import xlc
 import xlc_export
 from torch import nn
 
-import call
+from call import Call as AnyCall
 
 X = torch.linspace(-1, 1, 48).reshape(4, 3, 4)
 SPEC = {"dp": 2, "batch": {"micro": 4}, "loss": {"type": "cross_entropy", "logits": "logits", "labels": "y"}}
@@ -18,7 +18,7 @@ NAMES = {"input_names": ["x"], "output_names": ["logits"]}
 EVAL = torch.onnx.TrainingMode.EVAL
 
 
-class Call(call.Call):
+class Call(AnyCall):
     """With one input: the batch of its shapes is named for an argument, not for a list of them."""
 
     def forward(self, x):  # pylint: disable=arguments-differ
@@ -186,7 +186,6 @@ class Recurrent(unittest.TestCase):
             wanted[-1].backward()
             optimizer.step()
         torch.testing.assert_close(torch.tensor(found), torch.stack(wanted).detach(), rtol=1e-5, atol=0)
-
 
 
 if __name__ == "__main__":

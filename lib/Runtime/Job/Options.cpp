@@ -68,7 +68,19 @@ void addOptionsOfTuning(CLI::App &app, Options &options) {
       tune->excludes(other);
 }
 
-void addOptionsOfCheckpoints(CLI::App &app, Options &options) {
+void addOptionsOfFiles(CLI::App &app, Options &options) {
+  app.add_option(
+      "--log", options.log,
+      "write one JSON object per step and evaluation to this file; if its name ends in .csv, write a CSV table");
+  app.add_option("--tensorboard", options.tensorboard,
+                 "write losses, rates, norms and metrics for TensorBoard to this folder")
+      ->type_name("FOLDER");
+  app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
+  app.add_option("--save-trained", options.saveTrained, "like --save, without frozen parameters");
+  app.add_option("--save-ema", options.saveAverage,
+                 "like --save, with the averages of the spec's ema instead of the trained parameters");
+  app.add_option("--init", options.init,
+                 "start from the parameters in this safetensors file (of any float type) or checkpoint");
   app.add_option("--resume", options.resume,
                  "resume from this checkpoint (of any layout); auto: resume from the newest checkpoint in the run's "
                  "folder, or start a new run if the folder has none")
@@ -246,19 +258,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "epoch")
       ->type_name("COUNT")
       ->excludes("--steps");
-  app.add_option(
-      "--log", options.log,
-      "write one JSON object per step and evaluation to this file; if its name ends in .csv, write a CSV table");
-  app.add_option("--tensorboard", options.tensorboard,
-                 "write losses, rates, norms and metrics for TensorBoard to this folder")
-      ->type_name("FOLDER");
-  app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
-  app.add_option("--save-trained", options.saveTrained, "like --save, without frozen parameters");
-  app.add_option("--save-ema", options.saveAverage,
-                 "like --save, with the averages of the spec's ema instead of the trained parameters");
-  app.add_option("--init", options.init,
-                 "start from the parameters in this safetensors file (of any float type) or checkpoint");
-  addOptionsOfCheckpoints(app, options);
+  addOptionsOfFiles(app, options);
   app.add_option_function<std::string>(
       "--data", [&](const std::string &text) { parseData("--data", text, options.dataFolder, options.dataFiles); },
       "folder with a NAME.npy for each input, or name=path,...; if the spec has a token stream: tokens=path, or a "

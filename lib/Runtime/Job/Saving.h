@@ -6,9 +6,9 @@
 //     rank 0   writes the manifest, removes outdated checkpoints    all meet
 //
 // The thread reads the memory of the rank, which only updates change: the first update of the next step waits until the
-// thread has read it (direct); the disk works on. Running averages change in forward, and are copied before. If the
-// thread reads a copy (copy), only the next checkpoint waits for it. The run waits for its last checkpoint and, if the plan states so (off), for each
-// one.
+// thread has read it, and not for the disk (direct). Running averages change in forward, and are copied before. If the
+// thread reads a copy (copy), only the next checkpoint waits for it. The run waits for its last checkpoint and, if the
+// plan states so (off), for each one.
 //
 // A failure of any rank ends the attempt: its files are removed, one line reports the reason, and training continues.
 // If ranks differ in elements that should be equal (Checkpoint/Replicas.h), the run ends, and the checkpoint does not
@@ -72,7 +72,7 @@ private:
   /// One rank's part of a checkpoint that is being written.
   struct Part {
     std::thread thread;
-    std::atomic<bool> isRead = true;    ///< the thread reads the rank's memory no more
+    std::atomic<bool> isRead = true;    ///< the thread does not read the rank's memory any more
     std::atomic<bool> isWritten = true; ///< the files are durable, or the attempt has failed
     bool isOpen = false;                ///< not yet complete; equal on all ranks
     State state;
