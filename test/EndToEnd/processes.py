@@ -12,6 +12,7 @@ import random
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import cases
@@ -21,6 +22,7 @@ import promises
 
 MPIRUN = shutil.which("mpirun")
 PORTS = itertools.count(1)  # one for each job that is started as torchrun would
+SESSIONS = tempfile.TemporaryDirectory(prefix="mpi-")
 
 
 def torchrun_variables(rank, world, port, local=None):
@@ -58,7 +60,9 @@ def launch(command, world):
 
 
 def mpirun(count, *options):
-    return [MPIRUN, *["--allow-run-as-root"] * (os.geteuid() == 0), "--oversubscribe", "-np", count, *options]
+    """Each has a folder of sessions of its own: two that begin or end at once can fail to create, or remove, a common one."""
+    folder = tempfile.mkdtemp(dir=SESSIONS.name)
+    return [MPIRUN, *["--allow-run-as-root"] * (os.geteuid() == 0), "--oversubscribe", "--mca", "orte_tmpdir_base", folder, "-np", count, *options]
 
 
 def arguments(trained, tag, steps):
