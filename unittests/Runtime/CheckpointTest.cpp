@@ -207,7 +207,7 @@ TEST(Writer, TakesWhatThePlanSays) {
   for (int stage : {0, 3}) {
     Plan plan = tiny::makePlan(stage);
     tiny::Folder folder;
-    auto read = [](uint64_t, uint64_t bytes, void *to) { std::memset(to, 0, bytes); };
+    auto read = [](uint64_t, uint64_t bytes, char *room) { return (const char *)std::memset(room, 0, bytes); };
     for (int rank = 0; rank < (int)tiny::ranks; ++rank) {
       WrittenBytes bytes = measureFiles(plan, rank);
       EXPECT_EQ(StateCopy(plan, rank, read, /*all=*/true).bytes(), bytes.copy);

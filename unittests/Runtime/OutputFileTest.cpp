@@ -5,10 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
+#include <fcntl.h>
 #include <filesystem>
+#include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 using namespace xlc::runtime;
@@ -54,6 +59,49 @@ TEST(OutputFile, VanishesUnlessItIsPublished) {
   }
   EXPECT_EQ(folder.read("a"), "old");
   EXPECT_EQ(countFiles(folder.file("")), 1u);
+}
+
+/// Whether the page cache has the second MiB of a file.
+bool isCached(const std::string &path) {
+  constexpr size_t bytes = 1 << 20;
+  int file = open(path.c_str(), O_RDONLY);
+  void *begin = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, bytes);
+  close(file);
+  std::vector<unsigned char> pages(bytes / (size_t)sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(mincore(begin, bytes, pages.data()), 0);
+  munmap(begin, bytes);
+  return std::ranges::any_of(pages, [](unsigned char page) { return page & 1; });
+}
+
+/// Other file systems may accept O_DIRECT and use the cache.
+bool canBypassCache(const std::string &path) {
+  struct statfs info;
+  return statfs(path.c_str(), &info) == 0 && (info.f_type == EXT4_SUPER_MAGIC || info.f_type == XFS_SUPER_MAGIC);
+}
+
+/// `isAwaited`: from the beginning, from the third MiB on, or never.
+TEST(OutputFile, BypassesThePageCacheUntilItIsAwaited) {
+  constexpr size_t never = SIZE_MAX;
+  Folder folder;
+  std::string path = folder.file("a"), expected;
+  for (size_t i = 0; expected.size() < (5 << 20) + 37; ++i)
+    expected += std::to_string(i * i) + (i % 7 ? "," : std::string(4099, 'x'));
+  for (size_t awaitedAt : {never, size_t(0), size_t(2 << 20)}) {
+    {
+      std::atomic<bool> isAwaited = false;
+      OutputFile file(path);
+      file.bypassCache(isAwaited);
+      for (size_t at = 0, some = 1; at < expected.size(); at += some, some = some * 3 % 1500001) {
+        isAwaited = at >= awaitedAt;
+        file.write(at == 0 ? "?" : expected.data() + at, std::min(some, expected.size() - at));
+      }
+      file.rewrite(0, expected.substr(0, 1));
+      file.publish();
+    }
+    if (awaitedAt == 0 || canBypassCache(folder.file("")))
+      EXPECT_EQ(isCached(path), awaitedAt == 0);
+    EXPECT_EQ(folder.read("a"), expected);
+  }
 }
 
 TEST(OutputFile, KeepsTheRightsOfWhatItReplaces) {

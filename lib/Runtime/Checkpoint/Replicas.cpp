@@ -68,8 +68,7 @@ std::string digestShared(const Plan &plan, int rank, const ReadState &read) {
     Checksum checksum;
     for (uint64_t at = 0, end = part.bytes(); at < end; at += block.size()) {
       uint64_t some = std::min<uint64_t>(block.size(), end - at);
-      read(part.offset() + at, some, block.data());
-      checksum.add(block.data(), some);
+      checksum.add(read(part.offset() + at, some, block.data()), some);
     }
     digits += checksum.digits();
   });

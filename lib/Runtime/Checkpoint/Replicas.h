@@ -10,8 +10,8 @@
 
 namespace xlc::runtime {
 
-/// Reads bytes of the rank's arena, beginning at an offset.
-using ReadState = std::function<void(uint64_t offset, uint64_t bytes, void *to)>;
+/// Returns bytes of the rank's arena, beginning at an offset: in place, or read into `room`, which has room for them.
+using ReadState = std::function<const char *(uint64_t offset, uint64_t bytes, char *room)>;
 
 /// The digits of all parts that a rank shares with others. Reads all of their elements.
 std::string digestShared(const Plan &plan, int rank, const ReadState &read);

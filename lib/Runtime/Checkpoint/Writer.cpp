@@ -74,19 +74,26 @@ StateCopy::StateCopy(const Plan &plan, int rank, const ReadState &read, bool all
       return;
     std::vector<char> &bytes = runs[part.offset()];
     bytes.resize(part.bytes());
-    read(part.offset(), bytes.size(), bytes.data());
+    const char *from = read(part.offset(), bytes.size(), bytes.data());
+    if (from != bytes.data())
+      std::memcpy(bytes.data(), from, bytes.size());
   });
 }
 
-bool StateCopy::read(uint64_t offset, uint64_t bytes, void *to) const {
+/// The bytes in the copy, or null if it does not have them.
+const char *StateCopy::find(uint64_t offset, uint64_t bytes) const {
   auto after = runs.upper_bound(offset);
   if (after == runs.begin())
-    return false;
+    return nullptr;
   const auto &[begin, run] = *std::prev(after);
-  if (offset + bytes > begin + run.size())
-    return false;
-  std::memcpy(to, run.data() + (offset - begin), bytes);
-  return true;
+  return offset + bytes <= begin + run.size() ? run.data() + (offset - begin) : nullptr;
+}
+
+ReadState StateCopy::before(ReadState read) const {
+  return [this, read = std::move(read)](uint64_t offset, uint64_t bytes, char *room) {
+    const char *copied = find(offset, bytes);
+    return copied ? copied : read(offset, bytes, room);
+  };
 }
 
 uint64_t StateCopy::bytes() const {
@@ -97,14 +104,14 @@ uint64_t StateCopy::bytes() const {
 }
 
 void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,
-                const std::string &folder, const std::function<void()> &afterReading) {
+                const std::string &folder, const WaitingStep *step) {
   std::vector<std::unique_ptr<OutputFile>> written;
   std::vector<char> block(sealedBlock);
   for (const FileOfRank &file : filesOf(plan, rank)) {
     std::vector<TensorForm> forms = formsOf(plan, file);
     OutputFile &to = *written.emplace_back(std::make_unique<OutputFile>(folder + "/" + file.name));
-    if (afterReading)
-      to.deferDisk();
+    if (step)
+      to.bypassCache(step->isWaiting);
     SafetensorsWriter writer(to, forms, BlockSeals::With);
     for (size_t i = 0; i < forms.size(); ++i) {
       const HeldPart &part = file.parts[i];
@@ -112,17 +119,18 @@ void writeFiles(const Plan &plan, int rank, const InitialValues &values, const R
       uint64_t size = dtypeBytes(forms[i].dtype), most = block.size() / size;
       for (uint64_t at = part.inBucket, end = at + part.range.end - part.range.begin; at < end; at += most) {
         uint64_t some = std::min(most, end - at);
+        const char *from = block.data();
         if (isRounded)
           putInitialPart(plan, rank, values, part, at, some, block.data());
         else
-          read(part.held.offsetOf(at), some * size, block.data());
-        writer.write(block.data(), some * size);
+          from = read(part.held.offsetOf(at), some * size, block.data());
+        writer.write(from, some * size);
       }
     }
     writer.finish();
   }
-  if (afterReading)
-    afterReading();
+  if (step)
+    step->afterReading();
   std::vector<OutputFile *> together;
   together.reserve(written.size());
   for (const auto &file : written)

@@ -18,21 +18,28 @@ class StateCopy {
 public:
   /// Copies all states, or only those that change outside updates.
   StateCopy(const Plan &plan, int rank, const ReadState &read, bool all);
-  /// Whether the copy has these bytes; if so, writes them to `to`.
-  bool read(uint64_t offset, uint64_t bytes, void *to) const;
+  /// Reads bytes in the copy, if it has them, and others through `read`.
+  ReadState before(ReadState read) const;
   /// The size of the copy.
   uint64_t bytes() const;
 
 private:
+  const char *find(uint64_t offset, uint64_t bytes) const;
+
   std::map<uint64_t, std::vector<char>> runs; ///< by offset in the arena
 };
 
-/// Writes the files into a folder. `values`: the initial values of parameters. The required memory is 1 MiB plus the
-/// headers. `afterReading`, if given, is called when all states are read and their bytes are in the page cache; the disk
-/// starts then. Throws Rejected, with the name of the file, if one cannot be written; then none of the files of this
-/// rank remains.
+/// A step that goes on while the files are written, and waits before it changes what they contain.
+struct WaitingStep {
+  std::atomic<bool> isWaiting = false; ///< set by the step: reading the memory then takes precedence over the disk
+  std::function<void()> afterReading;  ///< called when all states are read, which is before the files are durable
+};
+
+/// Writes the files into a folder. `values`: the initial values of parameters. The required memory is 5 MiB plus the
+/// headers. With a `step`, the files bypass the page cache (OutputFile::bypassCache). Throws Rejected, with the name of
+/// the file, if one cannot be written; then none of the files of this rank remains.
 void writeFiles(const Plan &plan, int rank, const InitialValues &values, const ReadState &read,
-                const std::string &folder, const std::function<void()> &afterReading = {});
+                const std::string &folder, const WaitingStep *step = nullptr);
 
 /// The bytes of the files that a rank writes, and of a StateCopy of all states or of those that change outside updates.
 struct WrittenBytes {

@@ -6,22 +6,27 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <new>
 #include <random>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace xlc::runtime {
 namespace {
 
-constexpr size_t bufferBytes = 1 << 16;
+/// Of the buffer without and with bypassCache. The larger one is aligned to its size: that is a multiple of what O_DIRECT
+/// requires of memory, offset and size, and a huge page, whose transfer costs a third of that of 512 pages.
+constexpr size_t bufferBytes = 1 << 16, directBytes = 2 << 20;
 
 /// Names of the temporary files that exist now, for a signal's handler, which may only look at what is always there.
 /// Nobody writes more files than this at once; what finds no place would be left behind.
@@ -100,17 +105,6 @@ private:
   const int folder;
 };
 
-void writeAll(int file, const std::string &path, const char *from, uint64_t count) {
-  while (count > 0) {
-    ssize_t done = ::write(file, from, count);
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done < 0)
-      rejectByErrno(path);
-    from += done, count -= (uint64_t)done;
-  }
-}
-
 } // namespace
 
 std::string findOutputTarget(const std::string &path, Devices devices) {
@@ -142,7 +136,7 @@ OutputFile::OutputFile(const std::string &path, Devices devices)
     : path(path), target(withSlash(findOutputTarget(path, devices))) {
   struct stat info;
   isDevice = stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  buffer.reserve(bufferBytes);
+  allocate(bufferBytes);
   if (isDevice) { // a pipe that nobody reads is an error, not a wait without an end
     file = open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0 || fcntl(file, F_SETFL, 0) != 0)
@@ -172,30 +166,72 @@ void removeTemporaryFiles() {
       unlink(name);
 }
 
+void OutputFile::allocate(size_t bytes) {
+  buffer.reset((char *)std::aligned_alloc(bytes, bytes));
+  if (!buffer)
+    throw std::bad_alloc();
+  room = bytes;
+  if (bytes == directBytes)
+    madvise(buffer.get(), bytes, MADV_HUGEPAGE); // a hint
+}
+
+void OutputFile::bypassCache(const std::atomic<bool> &isAwaited) {
+  if (isDevice)
+    return;
+  allocate(directBytes);
+  this->isAwaited = &isAwaited, startsDisk = false;
+}
+
+/// Whether the descriptor now is as requested: not all file systems have O_DIRECT.
+bool OutputFile::setDirect(bool on) {
+  if (on != isDirect && fcntl(file, F_SETFL, on ? O_DIRECT : 0) == 0)
+    isDirect = on;
+  return isDirect == on;
+}
+
 /// The disk begins with a large file while the rest of it is written, so that the sync at its end waits for little.
 /// This is a hint: what fails in it fails in the sync too. It waits where the disk's queue is full.
 void OutputFile::put(const char *from, uint64_t count) {
   constexpr uint64_t stretch = 8 << 20;
-  writeAll(file, path, from, count);
   written += count;
-  if (isDevice || isDeferred || written - begun < stretch)
+  while (count > 0) {
+    ssize_t done = ::write(file, from, count);
+    bool isUnaligned = done < 0 && errno == EINVAL && isDirect; // a disk with larger blocks, or behind a short write
+    if ((done < 0 && errno == EINTR) || (isUnaligned && setDirect(false)))
+      continue;
+    if (done < 0)
+      rejectByErrno(path);
+    from += done, count -= (uint64_t)done;
+  }
+  if (isDevice || !startsDisk || written - begun < stretch)
     return;
   sync_file_range(file, (off_t)begun, (off_t)(written - begun), SYNC_FILE_RANGE_WRITE);
   begun = written;
 }
 
+void OutputFile::putBuffer() {
+  if (isAwaited)
+    setDirect(!*isAwaited);
+  put(buffer.get(), std::exchange(filled, 0));
+}
+
 void OutputFile::flush() {
-  put(buffer.data(), buffer.size());
-  buffer.clear();
+  setDirect(false);
+  isAwaited = nullptr; // what follows is not aligned
+  putBuffer();
 }
 
 void OutputFile::write(const void *from, uint64_t count) {
   const char *bytes = (const char *)from;
-  if (buffer.size() + count > bufferBytes)
-    flush();
-  if (count > bufferBytes)
-    return put(bytes, count);
-  buffer.insert(buffer.end(), bytes, bytes + count);
+  while (count > 0) {
+    if (filled == 0 && count >= room && !isAwaited)
+      return put(bytes, count);
+    uint64_t some = std::min<uint64_t>(count, room - filled);
+    std::memcpy(buffer.get() + filled, bytes, some);
+    filled += some, bytes += some, count -= some;
+    if (filled == room)
+      putBuffer();
+  }
 }
 
 void OutputFile::rewrite(uint64_t at, std::string_view text) {

@@ -8,7 +8,10 @@
 #ifndef XLC_LIB_RUNTIME_FILES_OUTPUTFILE_H
 #define XLC_LIB_RUNTIME_FILES_OUTPUTFILE_H
 
+#include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +36,11 @@ public:
   void rewrite(uint64_t at, std::string_view text);
   /// Makes all written bytes readable in the file.
   void flush();
-  /// The disk starts with this file in publish(), and not while the file is written: writing does not wait for the disk
-  /// as long as the page cache has room.
-  void deferDisk() { isDeferred = true; }
+  /// Call before the first write, for a large file that is written beside other work: blocks of 2 MiB are written without the
+  /// page cache (O_DIRECT), if the file system supports this. The processors then copy each byte once, and other files
+  /// keep their pages. While `isAwaited` is set, the file is written to the page cache instead: its source is read at
+  /// the speed of memory, and the disk starts in publish().
+  void bypassCache(const std::atomic<bool> &isAwaited);
   /// Grants the permission to execute wherever there is the permission to read.
   void allowExecution();
   /// The file is complete: it takes the place of `path`.
@@ -47,13 +52,22 @@ public:
   const std::string path; ///< as given by the user
 
 private:
+  struct Free {
+    void operator()(char *memory) const { std::free(memory); }
+  };
+  void allocate(size_t bytes);
   void put(const char *from, uint64_t count);
+  void putBuffer();
+  bool setDirect(bool on);
 
   std::string target, temporary; ///< with a slash, so that a program that writes it does not parse it as an option
-  bool isDevice = false, isDeferred = false;
+  bool isDevice = false, startsDisk = true; ///< the second: of a large file, before it is complete
   int file = -1;
-  std::vector<char> buffer;
-  uint64_t written = 0, begun = 0; ///< bytes; those whose write to the disk was started
+  std::unique_ptr<char, Free> buffer;           ///< aligned as O_DIRECT requires
+  size_t room = 0, filled = 0;                  ///< bytes of the buffer
+  const std::atomic<bool> *isAwaited = nullptr; ///< of bypassCache, until the rest of the file is written to the cache
+  bool isDirect = false;                        ///< the descriptor bypasses the page cache
+  uint64_t written = 0, begun = 0;              ///< bytes; those whose write to the disk was started
 };
 
 /// The file that writing to `path` would replace or create: `path`, or the target of a link. Throws Rejected if it is a

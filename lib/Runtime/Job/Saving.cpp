@@ -77,6 +77,11 @@ Saving::Saving(const World &world, const Options &options, const Settings &setti
     : world(world), plan(world.plan), settings(settings),
       dir(writesCheckpoints(options) ? checkpointFolder(world.plan, options) : ""), parts(rankCount(world.plan)),
       lastTime(now()), lastLook(now()) {
+  for (Part &part : parts)
+    part.step.afterReading = [&part] {
+      part.isRead.store(true, std::memory_order_release);
+      part.isRead.notify_all();
+    };
   if (options.checkpointsNow && dir.empty())
     throw Rejected("error: --checkpoint-now requires a folder of checkpoints: add 'checkpoint: {dir: ...}' to the "
                    "spec, or give --checkpoint-dir");
@@ -175,21 +180,18 @@ void Saving::removeOutdated(const State &state) const {
   }
 }
 
-/// `isAwaited`: an update waits until the memory is read.
-void Saving::writePart(int rank, const InitialValues &values, const ReadState &read, bool isAwaited) {
+/// `step`: the one that runs meanwhile, if one does.
+void Saving::writePart(int rank, const InitialValues &values, const ReadState &read, const WaitingStep *step) {
   Part &part = parts[rank];
-  auto afterReading = [&part] {
-    part.isRead.store(true, std::memory_order_release);
-    part.isRead.notify_all();
-  };
-  uint64_t step = part.state.progress.step;
-  std::string folder = folderOfStep(dir, step);
-  attempt(step, [&] {
+  uint64_t number = part.state.progress.step;
+  std::string folder = folderOfStep(dir, number);
+  attempt(number, [&] {
     if (compares())
       writeShared(folder, rank, part.shared ? *part.shared : digestShared(plan, rank, read));
-    writeFiles(plan, rank, values, read, folder, isAwaited ? afterReading : std::function<void()>());
+    writeFiles(plan, rank, values, read, folder, step);
   });
-  afterReading(); // also of an attempt that has failed
+  if (step)
+    step->afterReading(); // also of an attempt that has failed
   part.isWritten.store(true, std::memory_order_release);
 }
 
@@ -205,28 +207,26 @@ void Saving::write(int rank, const State &state, const InitialValues &values, Ra
   world.ranksMeet().meet(pulse);
   pulse->set(Pulse::Speaks);
   plan::Background how = plan.checkpoints ? plan.checkpoints->background : plan::Background::Off;
-  auto read = [memory](uint64_t offset, uint64_t bytes, void *to) {
-    memory.device->read(to, memory.arena + offset, bytes);
+  auto read = [memory](uint64_t offset, uint64_t bytes, char *room) -> const char * {
+    if (memory.isOfHost)
+      return memory.arena + offset;
+    memory.device->read(room, memory.arena + offset, bytes);
+    return room;
   };
   if (isLast || how == plan::Background::Off) {
-    writePart(rank, values, read, /*isAwaited=*/false);
+    writePart(rank, values, read, nullptr);
     return completeOpen(rank, pulse);
   }
   if (compares() && how == plan::Background::Copy)
     part.shared = digestShared(plan, rank, read);
   auto copy = std::make_shared<const StateCopy>(plan, rank, read, /*all=*/how == plan::Background::Copy);
-  bool isAwaited = how == plan::Background::Direct;
-  part.isWritten = false, part.isRead = !isAwaited;
+  part.isWritten = false, part.isRead = how == plan::Background::Copy, part.step.isWaiting = false;
   try {
-    part.thread = std::thread([this, rank, &values, copy, read, isAwaited] {
-      auto readBoth = [&](uint64_t offset, uint64_t bytes, void *to) {
-        if (!copy->read(offset, bytes, to))
-          read(offset, bytes, to);
-      };
-      writePart(rank, values, readBoth, isAwaited);
-    });
+    part.thread = std::thread(
+        [this, rank, &values, &part, copy, read] { writePart(rank, values, copy->before(read), &part.step); });
   } catch (const std::system_error &) { // a limit of threads: the step waits
-    writePart(rank, values, read, /*isAwaited=*/false);
+    writePart(rank, values, read, nullptr);
+    part.isRead = true;
   }
 }
 
@@ -234,6 +234,7 @@ void Saving::await(int rank) {
   if (parts[rank].isRead.load(std::memory_order_acquire))
     return;
   Waits waits(*this, rank);
+  parts[rank].step.isWaiting = true;
   parts[rank].isRead.wait(false, std::memory_order_acquire);
 }
 

@@ -8,7 +8,8 @@
 // The thread reads the memory of the rank, which only updates change: the first update of the next step waits until the
 // thread has read it, and not for the disk (direct). Running averages change in forward, and are copied before. If the
 // thread reads a copy (copy), only the next checkpoint waits for it. The run waits for its last checkpoint and, if the
-// plan states so (off), for each one.
+// plan states so (off), for each one. A thread beside a step bypasses the page cache, because its copies would take the
+// processors and the memory bandwidth of the step; as soon as an update waits, the thread uses the page cache.
 //
 // A failure of any rank ends the attempt: its files are removed, one line reports the reason, and training continues.
 // If ranks differ in elements that should be equal (Checkpoint/Replicas.h), the run ends, and the checkpoint does not
@@ -72,6 +73,7 @@ private:
   /// One rank's part of a checkpoint that is being written.
   struct Part {
     std::thread thread;
+    WaitingStep step;
     std::atomic<bool> isRead = true;    ///< the thread does not read the rank's memory any more
     std::atomic<bool> isWritten = true; ///< the files are durable, or the attempt has failed
     bool isOpen = false;                ///< not yet complete; equal on all ranks
@@ -82,7 +84,7 @@ private:
   class Waits;
   bool compares() const { return plan.checkpoints && plan.checkpoints->compare; }
   void attempt(uint64_t step, const std::function<void()> &work);
-  void writePart(int rank, const InitialValues &values, const ReadState &read, bool isAwaited);
+  void writePart(int rank, const InitialValues &values, const ReadState &read, const WaitingStep *step);
   void completeOpen(int rank, Pulse *pulse);
   void publish(const State &state);
   [[noreturn]] void endOfDifferent(uint64_t step, const std::string &which);
