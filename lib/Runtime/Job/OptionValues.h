@@ -7,6 +7,10 @@
 #include <map>
 #include <string>
 
+namespace CLI {
+class App;
+}
+
 namespace xlc::runtime {
 
 /// An integer from `least` to `most`, consisting of digits only.
@@ -18,9 +22,9 @@ double parseAmount(const char *option, const std::string &text);
 /// "rank:step:action", or "rank:step:parameter=inf"; the action may contain colons.
 Fault parseFault(const std::string &text);
 
-/// "folder" or "name=path,name=path".
-void parseData(const char *option, const std::string &text, std::string &folder,
-               std::map<std::string, std::string> &files);
+/// Adds an option for data: "folder" or "name=path,name=path". The option may be repeated, for further names.
+void addDataOption(CLI::App &app, const std::string &option, std::string &folder,
+                   std::map<std::string, std::string> &files, const std::string &help);
 
 } // namespace xlc::runtime
 
