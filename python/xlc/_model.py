@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import pathlib
@@ -31,9 +32,11 @@ def export(module: Any, args: Any, f: Path, **options: Any) -> Any:
 
     inputs = (args,) if isinstance(args, torch.Tensor) else tuple(args)
     is_batched = [isinstance(each, torch.Tensor) and each.ndim > 0 for each in inputs]
-    if options.get("dynamo", True):
+    if options.get("dynamo", True) and "dynamic_axes" not in options:
         batch = torch.export.Dim("batch")
-        options.setdefault("dynamic_shapes", tuple({0: batch} if each else None for each in is_batched))
+        fixed = dict.fromkeys(options.get("kwargs") or {})
+        bound = inspect.signature(module.forward).bind(*({0: batch} if each else None for each in is_batched), **fixed)
+        options.setdefault("dynamic_shapes", dict(bound.arguments))
     elif "input_names" in options:
         options.setdefault("dynamic_axes", {name: {0: "batch"} for name, each in zip(options["input_names"], is_batched) if each})
     write: Callable[..., Any] = xlc_export.export
