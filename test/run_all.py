@@ -8,6 +8,7 @@ that has outgrown its budget of cases.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -61,36 +62,27 @@ def run_lit(build, *options, environment=None):
     return (passed, failed) if codes else (0, 1)
 
 
-def run_program(line, *options, environment=None):
-    """A GoogleTest program, in as many shards at a time as there are processors."""
-    shards = os.cpu_count() or 1
+def run_shard(line, shard, shards, options, environment):
+    """A part of the cases of a GoogleTest program. Returns the numbers of those that passed, failed and were skipped."""
+    name = pathlib.Path(line).name
     with tempfile.TemporaryDirectory() as folder:
-        results = [pathlib.Path(folder) / f"{shard}.json" for shard in range(shards)]
-        running = [subprocess.Popen([line, "--gtest_brief=1", f"--gtest_output=json:{path}", *options],
-                                    env=dict(environment or os.environ, GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard)))
-                   for shard, path in enumerate(results)]
-        passed = failed = 0
-        end = time.monotonic() + PROGRAM_SECONDS
-        for process, path in zip(running, results):
-            try:
-                code = process.wait(max(1, end - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                code = process.wait()
-                print(f"{line} was killed: it took more than {PROGRAM_SECONDS} s")
-            report = json.loads(path.read_text()) if path.exists() else {"tests": 0, "failures": 0, "testsuites": []}
-            if code != 0 and report["failures"] == 0:
-                print(f"{line} ended with {code} before it could report")
-                FAILURES.append(f"FAIL {pathlib.Path(line).name}: ended with {code} before it could report")
-            cases = [case for suite in report["testsuites"] for case in suite["testsuite"]]
-            keep_seconds({f"{pathlib.Path(line).name}: {case['classname']}.{case['name']}": float(case["time"].rstrip("s")) for case in cases})
-            FAILURES.extend(f"FAIL {pathlib.Path(line).name}: {case['classname']}.{case['name']}" for case in cases if "failures" in case)
-            skipped = sum(case["result"] == "SKIPPED" for case in cases)
-            passed += sum(case["result"] == "COMPLETED" for case in cases) - report["failures"]
-            failed += report["failures"] + (code != 0 and report["failures"] == 0)
-            if skipped:
-                print(f"{pathlib.Path(line).name}: {skipped} tests need what is not on this machine")
-    return passed, failed
+        path = pathlib.Path(folder) / "results.json"
+        try:
+            code = subprocess.run([line, "--gtest_brief=1", f"--gtest_output=json:{path}", *options], timeout=PROGRAM_SECONDS, check=False,
+                                  env=dict(environment or os.environ, GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard))).returncode
+        except subprocess.TimeoutExpired:
+            code = 1
+            print(f"{line} was killed: it took more than {PROGRAM_SECONDS} s")
+        report = json.loads(path.read_text()) if path.exists() else {"tests": 0, "failures": 0, "testsuites": []}
+    is_incomplete = code != 0 and report["failures"] == 0
+    if is_incomplete:
+        print(f"{line} ended with {code} before it could report")
+        FAILURES.append(f"FAIL {name}: ended with {code} before it could report")
+    cases = [case for suite in report["testsuites"] for case in suite["testsuite"]]
+    keep_seconds({f"{name}: {case['classname']}.{case['name']}": float(case["time"].rstrip("s")) for case in cases})
+    FAILURES.extend(f"FAIL {name}: {case['classname']}.{case['name']}" for case in cases if "failures" in case)
+    passed = sum(case["result"] == "COMPLETED" for case in cases) - report["failures"]
+    return passed, report["failures"] + is_incomplete, sum(case["result"] == "SKIPPED" for case in cases)
 
 
 def exceed_budget(kind, cases):
@@ -124,12 +116,18 @@ def run_nvidia(build):
 
 
 def run_unit_tests(programs, *options, environment=None):
-    passed = failed = 0
-    for line in programs:
-        print(f"unit tests: {pathlib.Path(line).name}", flush=True)
-        more_passed, more_failed = run_program(line, *options, environment=environment)
-        passed, failed = passed + more_passed, failed + more_failed
-    return (passed, failed) if passed + failed else (0, 1)
+    """GoogleTest programs, each in two shards for each processor, of which as many run at a time as there are processors."""
+    processors = os.cpu_count() or 1
+    shards = 2 * processors
+    totals = [0, 0]
+    with concurrent.futures.ThreadPoolExecutor(processors) as pool:
+        of_programs = [[pool.submit(run_shard, line, shard, shards, options, environment) for shard in range(shards)] for line in programs]
+        for line, of_shards in zip(programs, of_programs):
+            passed, failed, skipped = (sum(numbers) for numbers in zip(*(one.result() for one in of_shards)))
+            what_is_missing = f", {skipped} need what is not on this machine" if skipped else ""
+            print(f"{pathlib.Path(line).name}: {passed} passed, {failed} failed{what_is_missing}", flush=True)
+            totals = [totals[0] + passed, totals[1] + failed]
+    return tuple(totals) if sum(totals) else (0, 1)
 
 
 # What reads a stranger's files. Left out: what links a program, takes all memory that it may, or many seconds.

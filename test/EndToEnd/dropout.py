@@ -85,19 +85,20 @@ def trains_narrow(setting, folder, name):
             yield f"stage {stage} has other losses than stage 0"
 
 
-def trains_on_gpus(setting, folder, optimizer):
-    """Kernels of GPUs draw the same words, in steps that are graphs."""
+def trains_on_gpus(setting, folder, optimizer, everything):
+    """Kernels of GPUs draw the same words, in steps that are graphs: one rank long enough for graphs that are launched again."""
     layouts = [{}, {"dp": 2, "zero_stage": 2}, {"pp": 2}] + [{"tp": 2}] * (folder != "dropout-conv")
     trace = program.read_trace(setting, cases.Case(folder, "loss", optimizer))
     for number, keys in enumerate(layouts):
         layout = Layout("gpu", keys, 8 // (keys.get("dp", 1) * keys.get("pp", 1)))
+        steps = gpus.GRAPH_STEPS if everything or not keys else 2
         image = setting.scratch / f"image-{number}.so"
         trained = program.Program(setting, f"gpu-{number}", setting.models / folder / "loss.onnx",
                                   spec_of(setting, folder, "loss", trace, layout),
                                   ["--target", "cuda", "--simulator-image", image])
-        trained.train(gpus.GRAPH_STEPS, "--threads", variables={
+        trained.train(steps, "--threads", variables={
             "XLC_CUDA_LIBRARIES": setting.xlc.parents[1] / "lib" / "simulated", "XLC_SIMULATE_IMAGE": image, "XLC_SIMULATE_DEVICES": 2})
-        few = trace | {"steps": gpus.GRAPH_STEPS, "loss": trace["loss"][:gpus.GRAPH_STEPS], "grad_norm": trace["grad_norm"][:gpus.GRAPH_STEPS]}
+        few = trace | {"steps": steps, "loss": trace["loss"][:steps], "grad_norm": trace["grad_norm"][:steps]}
         for complaint in compare.compare_steps(trained.log(), few):
             yield f"{keys}: {complaint}"
 
@@ -116,5 +117,5 @@ def list_checks(everything):
     narrow = [(folder, name) for folder in folders for name in NARROW]
     checks += [(f"masks of PyTorch: {folder} in {name}", lambda setting, folder=folder, name=name: trains_narrow(setting, folder, name))
                for folder, name in (narrow if everything else (narrow[0], narrow[3]))]
-    return checks + [(f"masks of PyTorch: {folder} on simulated GPUs", lambda setting, folder=folder: trains_on_gpus(setting, folder, "adamw"))
+    return checks + [(f"masks of PyTorch: {folder} on simulated GPUs", lambda setting, folder=folder: trains_on_gpus(setting, folder, "adamw", everything))
                      for folder in folders[:3 if everything else 1]]

@@ -51,7 +51,7 @@ def same_bits_in_all_stages(setting):
         reference = None
         for stage in stages:
             trained = make(setting, f"bits-{dp}-{stage}-{precision}", dp=dp, stage=stage, precision=cases.PRECISIONS[precision])
-            trained.train(20)
+            trained.train(8)
             reference = reference or trained.bits()
             if trained.bits() != reference:
                 yield f"{precision}, dp {dp}: stage {stage} differs from stage {stages[0]}"
@@ -203,10 +203,10 @@ def streams_give_the_same_bits(setting):
     moved; and what is held is what was planned."""
     for number, layout in enumerate(STREAMED):
         plain, windowed = make(setting, f"streams-{number}", **layout), make(setting, f"windows-{number}", **layout, runtime=WINDOWS)
-        plain.train(10, tag="inline")
+        plain.train(5, tag="inline")
         for trained, orders in ((plain, ("threads",)), (windowed, ("threads", "inline"))):
             for order in orders:
-                trained.train(10, "--overlap", order, "--stats", trained.folder / "run.stats", tag=order)
+                trained.train(5, "--overlap", order, "--stats", trained.folder / "run.stats", tag=order)
                 if plain.bits("inline") != trained.bits(order):
                     yield f"{layout}, {trained.folder.name}, {order}: other bits than inline"
                 yield from (f"{layout}, {order}: {complaint}" for complaint in compare.compare_stats(trained.stats()))
@@ -512,7 +512,7 @@ def names_do_not_matter(setting):
         for tag, path, text in (("names", setting.models / folder / f"{model}.onnx", spec),
                                 ("numbers", scratch / "numbers.onnx", renamed)):
             trained = program.Program(setting, f"{scratch.name}/{tag}", path, text)
-            trained.train(5)
+            trained.train(2)
             found.append((plan_of(setting, trained.folder, path, text), trained.losses()))
         if found[0][0] != found[1][0]:
             yield f"{folder}/{model}: the plans differ: {found[0][0]} and {found[1][0]}"

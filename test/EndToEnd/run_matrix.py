@@ -9,6 +9,7 @@ One line per case; the last line is `N passed, N failed`. `--results FILE` write
 
 import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -98,6 +99,14 @@ def entry_of(setting, name, check):
     return name, call
 
 
+def run_lanes(lanes):
+    """The outcomes of the checks of several lanes, which run side by side, each as many checks at a time as it has jobs."""
+    with contextlib.ExitStack() as stack:
+        pools = [stack.enter_context(concurrent.futures.ThreadPoolExecutor(jobs)) for jobs, _ in lanes]
+        running = [pool.submit(attempt, *entry) for pool, (_, entries) in zip(pools, lanes) for entry in entries]
+        return [one.result() for one in running]
+
+
 def parse_arguments():
     root = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -125,12 +134,10 @@ def main():
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first
         beside, alone = ([entry_of(setting, *check) for room in (processes, hosts) for check in room.list_checks(getattr(room, lane), options.all)]
                          for lane in ("BESIDE", "ALONE"))
-        alone = [entry_of(setting, *check) for check in (*promises.ONE_AT_A_TIME, *data.list_measurements(options.all))] + alone
-        matrix, beside, alone = ([entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, beside, alone))
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, concurrent.futures.ThreadPoolExecutor(1) as lane:
-            outcomes += [one.result() for one in [executor.submit(attempt, *entry) for executor, entries in ((lane, beside), (pool, matrix))
-                                                  for entry in entries]]
-        outcomes += [attempt(*entry) for entry in alone]
+        measured = [entry_of(setting, *check) for check in (*promises.ONE_AT_A_TIME, *data.list_measurements(options.all))]
+        lanes = [(options.jobs, matrix), (1, beside)], [(1, alone[room::2]) for room in range(2)], [(1, measured)]
+        for at_once in lanes:
+            outcomes += run_lanes([(jobs, [entry for entry in entries if re.search(options.only, entry[0])]) for jobs, entries in at_once])
     passed, failed = outcomes.count(True), outcomes.count(False)
     return tally.end(options.results, passed, failed)
 
