@@ -116,11 +116,11 @@ def run_nvidia(build):
 
 
 def run_unit_tests(programs, *options, environment=None):
-    """GoogleTest programs, each in two shards for each processor, of which as many run at a time as there are processors."""
+    """GoogleTest programs, each in two shards for each processor. One more runs at a time than there are processors, since some wait."""
     processors = os.cpu_count() or 1
     shards = 2 * processors
     totals = [0, 0]
-    with concurrent.futures.ThreadPoolExecutor(processors) as pool:
+    with concurrent.futures.ThreadPoolExecutor(processors + 1) as pool:
         of_programs = [[pool.submit(run_shard, line, shard, shards, options, environment) for shard in range(shards)] for line in programs]
         for line, of_shards in zip(programs, of_programs):
             passed, failed, skipped = (sum(numbers) for numbers in zip(*(one.result() for one in of_shards)))
