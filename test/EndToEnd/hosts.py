@@ -404,8 +404,9 @@ def gpus_meet_over_tcp(setting, everything):
 # job ends run alone.
 BESIDE = (same_bits_as_threads, every_option_does_what_it_does_in_threads, layouts_in_namespaces, wrong_launches_are_refused,
           gpus_in_namespaces)
-ALONE = (namespaces_are_hosts, killed_ranks_end_the_job, a_fault_is_said_once, a_rank_that_hangs_is_named,
-         signals_end_all_after_the_step, gpus_meet_over_nccl, gpus_meet_over_tcp, wrong_gpus_are_refused)
+WAITING = (namespaces_are_hosts, killed_ranks_end_the_job, a_fault_is_said_once, a_rank_that_hangs_is_named,
+           signals_end_all_after_the_step)
+ALONE = (gpus_meet_over_nccl, gpus_meet_over_tcp, wrong_gpus_are_refused)
 
 
 def list_checks(checks, everything):

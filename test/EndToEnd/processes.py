@@ -382,9 +382,10 @@ def wrong_launches_are_refused(setting, _):
 
 # Those that mostly wait run beside other cases; those that say how soon a job ends, or look for what it leaves, run alone.
 BESIDE = (same_bits_as_threads, wrong_launches_are_refused)
-ALONE = (killed_processes_end_the_job, killed_ranks_of_launchers_end_the_job, a_fault_is_said_once_in_all_ways,
-         a_rank_that_hangs_is_named, what_goes_on_is_not_taken_for_hanging, signals_end_all_after_the_step, nothing_is_left,
-         threads_on_too_few_cores_are_warned_of)
+WAITING = (killed_processes_end_the_job, killed_ranks_of_launchers_end_the_job, a_fault_is_said_once_in_all_ways,
+           a_rank_that_hangs_is_named, what_goes_on_is_not_taken_for_hanging, signals_end_all_after_the_step, nothing_is_left,
+           threads_on_too_few_cores_are_warned_of)
+ALONE = ()
 
 
 def list_checks(checks, everything):

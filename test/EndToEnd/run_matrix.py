@@ -132,10 +132,12 @@ def main():
             checks += room.list_checks(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + scheduled.CHECKS + checks] + matrix  # those that take longest first
-        beside, alone = ([entry_of(setting, *check) for room in (processes, hosts) for check in room.list_checks(getattr(room, lane), options.all)]
-                         for lane in ("BESIDE", "ALONE"))
-        measured = [entry_of(setting, *check) for check in (*promises.ONE_AT_A_TIME, *data.list_measurements(options.all))]
-        lanes = [(options.jobs, matrix), (1, beside)], [(1, alone[room::2]) for room in range(2)], [(1, measured)]
+        of_ranks = {(room, when): [entry_of(setting, *check) for check in room.list_checks(getattr(room, when), options.all)]
+                    for room in (processes, hosts) for when in ("BESIDE", "WAITING", "ALONE")}
+        beside, alone = (of_ranks[processes, when] + of_ranks[hosts, when] for when in ("BESIDE", "ALONE"))
+        alone += [entry_of(setting, *check) for check in (*promises.ONE_AT_A_TIME, *data.list_measurements(options.all))]
+        # One after the other: checks that compute, checks of times that mostly wait, and what nothing else may run beside.
+        lanes = ([(options.jobs, matrix), (1, beside)], [(1, of_ranks[room, "WAITING"]) for room in (processes, hosts)], [(1, alone)])
         for at_once in lanes:
             outcomes += run_lanes([(jobs, [entry for entry in entries if re.search(options.only, entry[0])]) for jobs, entries in at_once])
     passed, failed = outcomes.count(True), outcomes.count(False)

@@ -137,24 +137,34 @@ TEST(OutputFile, RefusesWhatIsNoFile) {
   EXPECT_NE(complaintOf(folder.file("no/such/folder")).find("No such file or directory"), std::string::npos);
 }
 
-TEST(OutputFile, NamesTheLimitOfAFileSize) {
+/// `limit`: of the size of files. The error of a larger one; no file remains.
+std::string complaintOfLimit(rlim_t limit, size_t bytes, const std::atomic<bool> *isAwaited) {
   Folder folder;
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before, small;
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  small = before, small.rlim_cur = 1024;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = before, small.rlim_cur = limit;
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   std::string complaint;
   try {
     OutputFile file(folder.file("a"));
-    file.write(std::string(4096, 'x'));
+    if (isAwaited)
+      file.bypassCache(*isAwaited);
+    file.write(std::string(bytes, 'x'));
     file.publish();
   } catch (const Rejected &problem) {
     complaint = problem.what();
   }
   setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_NE(complaint.find("File too large"), std::string::npos) << complaint;
   EXPECT_EQ(countFiles(folder.file("")), 0u);
+  return complaint;
+}
+
+TEST(OutputFile, NamesTheLimitOfAFileSize) {
+  std::atomic<bool> isAwaited = false;
+  EXPECT_NE(complaintOfLimit(1024, 4096, nullptr).find("File too large"), std::string::npos);
+  // The second block is short first, up to a byte that O_DIRECT cannot write behind.
+  EXPECT_NE(complaintOfLimit((3 << 20) + 100, 5 << 20, &isAwaited).find("File too large"), std::string::npos);
 }
 
 } // namespace
