@@ -55,12 +55,13 @@ def signals_ask_for_one(setting):
     folder = checkpoint_files.newest(run.checkpoints).name
     if (code, folder) != (-signal.SIGTERM, f"step-{steps:08}"):
         yield f"SIGTERM after {steps} steps: exit {code}, the newest is {folder}"
-    run.train(150, tag="whole")
+    count = 500  # of steps: the folder is looked at once per second
+    run.train(count, tag="whole")
     for ask in (lambda process: process.send_signal(signal.SIGUSR1), lambda process: (run.checkpoints / "checkpoint-now").touch()):
         shutil.rmtree(run.checkpoints)
         log = run.program.folder / "asked.jsonl"
         log.unlink(missing_ok=True)
-        command = [str(word) for word in (run.program.path, "--steps", 150, "--log", log, "--save", run.program.folder / "asked.safetensors")]
+        command = [str(word) for word in (run.program.path, "--steps", count, "--log", log, "--save", run.program.folder / "asked.safetensors")]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             wait_for(lambda: log.exists() and log.stat().st_size > 1000, process)
             ask(process)

@@ -203,7 +203,10 @@ void Saving::write(int rank, const State &state, const InitialValues &values, Ra
   part.state = state, part.isOpen = true, part.shared.reset();
   pulse->set(Pulse::Speaks); // as long as it takes
   if (rank == 0)
-    attempt(state.progress.step, [&] { makeFolder(dir, state.progress.step); });
+    attempt(state.progress.step, [&] {
+      unlink((dir + "/" + nowName).c_str()); // this checkpoint also answers a request that was not yet seen
+      makeFolder(dir, state.progress.step);
+    });
   world.ranksMeet().meet(pulse);
   pulse->set(Pulse::Speaks);
   plan::Background how = plan.checkpoints ? plan.checkpoints->background : plan::Background::Off;
