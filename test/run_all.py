@@ -116,7 +116,7 @@ def run_nvidia(build):
 
 
 def run_unit_tests(programs, *options, environment=None):
-    """GoogleTest programs, each in two shards for each processor. One more runs at a time than there are processors, since some wait."""
+    """GoogleTest programs, each in two shards for each processor. One shard more than there are processors runs at a time, because some tests wait."""
     processors = os.cpu_count() or 1
     shards = 2 * processors
     totals = [0, 0]

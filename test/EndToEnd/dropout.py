@@ -86,7 +86,7 @@ def trains_narrow(setting, folder, name):
 
 
 def trains_on_gpus(setting, folder, optimizer, everything):
-    """Kernels of GPUs draw the same words, in steps that are graphs: one rank long enough for graphs that are launched again."""
+    """Kernels of GPUs draw the same words, in steps that are graphs. One rank takes enough steps to launch a graph twice."""
     layouts = [{}, {"dp": 2, "zero_stage": 2}, {"pp": 2}] + [{"tp": 2}] * (folder != "dropout-conv")
     trace = program.read_trace(setting, cases.Case(folder, "loss", optimizer))
     for number, keys in enumerate(layouts):

@@ -319,7 +319,7 @@ def list_checks(everything):
     checks = [(f"gpu {'/'.join(model)} in {precision}",
                lambda setting, model=model, precision=precision: trains(setting, model, precision, orders[precision]))
               for model, precision in itertools.product(models, PRECISIONS)]
-    # Processes, without a word, and memory that NCCL has registered: neither depends on the model.
+    # Processes, which are the default, and memory that is registered with NCCL: neither depends on the model.
     ways = {model: ((), ("--register-buffers",)) if everything or model != GPT else () for model in TINY}
     checks += [(f"gpu over NCCL: {'/'.join(model)} {name_of(changes)} in {precision}",
                 lambda setting, entry=(model, changes, precision), ways=ways[model]:

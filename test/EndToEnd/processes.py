@@ -22,7 +22,7 @@ import promises
 
 MPIRUN = shutil.which("mpirun")
 PORTS = itertools.count(1)  # one for each job that is started as torchrun would
-SESSIONS = tempfile.TemporaryDirectory(prefix="mpi-")
+SESSIONS = tempfile.TemporaryDirectory(prefix="mpi-")  # of all calls of mpirun
 
 
 def torchrun_variables(rank, world, port, local=None):
@@ -60,7 +60,7 @@ def launch(command, world):
 
 
 def mpirun(count, *options):
-    """Each has a folder of sessions of its own: two that begin or end at once can fail to create, or remove, a common one."""
+    """Each call has its own session folder: Open MPI can fail to create a common one when two calls start or end at the same time."""
     folder = tempfile.mkdtemp(dir=SESSIONS.name)
     return [MPIRUN, *["--allow-run-as-root"] * (os.geteuid() == 0), "--oversubscribe", "--mca", "orte_tmpdir_base", folder, "-np", count, *options]
 

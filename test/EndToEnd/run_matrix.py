@@ -136,7 +136,7 @@ def main():
                     for room in (processes, hosts) for when in ("BESIDE", "WAITING", "ALONE")}
         beside, alone = (of_ranks[processes, when] + of_ranks[hosts, when] for when in ("BESIDE", "ALONE"))
         alone += [entry_of(setting, *check) for check in (*promises.ONE_AT_A_TIME, *data.list_measurements(options.all))]
-        # One after the other: checks that compute, checks of times that mostly wait, and what nothing else may run beside.
+        # In this order: checks that compute, checks of timeouts, which mostly wait, and checks that must run alone.
         lanes = ([(options.jobs, matrix), (1, beside)], [(1, of_ranks[room, "WAITING"]) for room in (processes, hosts)], [(1, alone)])
         for at_once in lanes:
             outcomes += run_lanes([(jobs, [entry for entry in entries if re.search(options.only, entry[0])]) for jobs, entries in at_once])

@@ -259,8 +259,8 @@ def run_check(xlc, name, check):
 
 
 def run_checks(xlc, only):
-    """Two at a time for each processor: for most of their time they wait. In processes: what one thread starts would hold files open that
-    another has written and executes."""
+    """Two at a time for each processor, because checks mostly wait. In processes: a child of one thread would inherit the open file of a program
+    that another thread writes, and the system does not execute such a file."""
     chosen, namespaces = [], has_namespaces()
     for name, check in [*globals().items(), *(item for room in (damage, strangers, streams) for item in vars(room).items())]:
         if not inspect.isfunction(check) or list(inspect.signature(check).parameters) != ["bench"]:

@@ -79,7 +79,7 @@ bool canBypassCache(const std::string &path) {
   return statfs(path.c_str(), &info) == 0 && (info.f_type == EXT4_SUPER_MAGIC || info.f_type == XFS_SUPER_MAGIC);
 }
 
-/// `isAwaited`: from the beginning, from the third MiB on, or never.
+/// `isAwaited` is set from the beginning, from the third MiB on, or never.
 TEST(OutputFile, BypassesThePageCacheUntilItIsAwaited) {
   constexpr size_t never = SIZE_MAX;
   Folder folder;
@@ -137,7 +137,7 @@ TEST(OutputFile, RefusesWhatIsNoFile) {
   EXPECT_NE(complaintOf(folder.file("no/such/folder")).find("No such file or directory"), std::string::npos);
 }
 
-/// `limit`: of the size of files. The error of a larger one; no file remains.
+/// The error of writing `bytes` bytes where files may have `limit` bytes; no file remains.
 std::string complaintOfLimit(rlim_t limit, size_t bytes, const std::atomic<bool> *isAwaited) {
   Folder folder;
   std::signal(SIGXFSZ, SIG_IGN);
@@ -163,7 +163,7 @@ std::string complaintOfLimit(rlim_t limit, size_t bytes, const std::atomic<bool>
 TEST(OutputFile, NamesTheLimitOfAFileSize) {
   std::atomic<bool> isAwaited = false;
   EXPECT_NE(complaintOfLimit(1024, 4096, nullptr).find("File too large"), std::string::npos);
-  // The second block is short first, up to a byte that O_DIRECT cannot write behind.
+  // The first write of the second block is short and ends at an offset that O_DIRECT does not accept.
   EXPECT_NE(complaintOfLimit((3 << 20) + 100, 5 << 20, &isAwaited).find("File too large"), std::string::npos);
 }
 

@@ -196,7 +196,7 @@ void OutputFile::put(const char *from, uint64_t count) {
   written += count;
   while (count > 0) {
     ssize_t done = ::write(file, from, count);
-    bool isUnaligned = done < 0 && errno == EINVAL && isDirect; // a disk with larger blocks, or behind a short write
+    bool isUnaligned = done < 0 && errno == EINVAL && isDirect; // for a disk with larger blocks, or after a short write
     if ((done < 0 && errno == EINTR) || (isUnaligned && setDirect(false)))
       continue;
     if (done < 0)

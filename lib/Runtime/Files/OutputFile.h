@@ -36,10 +36,10 @@ public:
   void rewrite(uint64_t at, std::string_view text);
   /// Makes all written bytes readable in the file.
   void flush();
-  /// Call before the first write, for a large file that is written beside other work: blocks of 2 MiB are written without the
-  /// page cache (O_DIRECT), if the file system supports this. The processors then copy each byte once, and other files
-  /// keep their pages. While `isAwaited` is set, the file is written to the page cache instead: its source is read at
-  /// the speed of memory, and the disk starts in publish().
+  /// Call before the first write, for a large file that is written beside other work: blocks of 2 MiB bypass the page
+  /// cache (O_DIRECT), if the file system supports this. The processors then copy each byte once, and other files keep
+  /// their pages. While `isAwaited` is set, the file is written to the page cache instead: its source is read at the
+  /// speed of memory, and the disk starts in publish().
   void bypassCache(const std::atomic<bool> &isAwaited);
   /// Grants the permission to execute wherever there is the permission to read.
   void allowExecution();

@@ -180,7 +180,7 @@ void Saving::removeOutdated(const State &state) const {
   }
 }
 
-/// `step`: the one that runs meanwhile, if one does.
+/// `step`: the step that runs meanwhile; null if training waits.
 void Saving::writePart(int rank, const InitialValues &values, const ReadState &read, const WaitingStep *step) {
   Part &part = parts[rank];
   uint64_t number = part.state.progress.step;
