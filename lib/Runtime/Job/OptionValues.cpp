@@ -49,11 +49,9 @@ Fault parseFault(const std::string &text) {
   return fault;
 }
 
-static void parseData(const std::string &option, const std::string &text, std::string &folder,
-                      std::map<std::string, std::string> &files) {
+void parseData(const char *option, const std::string &text, std::string &folder,
+               std::map<std::string, std::string> &files) {
   if (text.find('=') == std::string::npos) {
-    if (!folder.empty())
-      throw CLI::ValidationError(option, fmt::format("two folders are given: '{}' and '{}'", folder, text));
     folder = text;
     return;
   }
@@ -65,19 +63,6 @@ static void parseData(const std::string &option, const std::string &text, std::s
     if (!files.emplace(name, entry.substr(equals + 1)).second)
       throw CLI::ValidationError(option, fmt::format("two files are given for input '{}'", name));
   }
-}
-
-void addDataOption(CLI::App &app, const std::string &option, std::string &folder,
-                   std::map<std::string, std::string> &files, const std::string &help) {
-  app.add_option_function<std::vector<std::string>>(
-         option,
-         [option, &folder, &files](const std::vector<std::string> &texts) {
-           for (const std::string &text : texts)
-             parseData(option, text, folder, files);
-         },
-         help)
-      ->allow_extra_args(false)
-      ->type_name("TEXT");
 }
 
 } // namespace xlc::runtime

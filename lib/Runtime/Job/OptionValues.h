@@ -7,10 +7,6 @@
 #include <map>
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace xlc::runtime {
 
 /// An integer from `least` to `most`, consisting of digits only.
@@ -22,9 +18,9 @@ double parseAmount(const char *option, const std::string &text);
 /// "rank:step:action", or "rank:step:parameter=inf"; the action may contain colons.
 Fault parseFault(const std::string &text);
 
-/// Adds an option for data: "folder" or "name=path,name=path". The option may be repeated, for further names.
-void addDataOption(CLI::App &app, const std::string &option, std::string &folder,
-                   std::map<std::string, std::string> &files, const std::string &help);
+/// "folder" or "name=path,name=path".
+void parseData(const char *option, const std::string &text, std::string &folder,
+               std::map<std::string, std::string> &files);
 
 } // namespace xlc::runtime
 

@@ -100,8 +100,13 @@ void addOptionsOfFiles(CLI::App &app, Options &options) {
 void addOptionsOfEvaluation(CLI::App &app, Options &options) {
   CLI::Option *evaluates = app.add_flag("--eval", options.evaluates,
                                         "instead of training: evaluate once, with --init or --resume, and exit");
-  addDataOption(app, "--validation", options.validationFolder, options.validationFiles,
-                "validation data, in the same form as --data; default: data.validation of the spec");
+  app.add_option_function<std::string>(
+         "--validation",
+         [&options](const std::string &text) {
+           parseData("--validation", text, options.validationFolder, options.validationFiles);
+         },
+         "validation data, in the same form as --data; default: data.validation of the spec")
+      ->join(',');
   CLI::Option *predicts = app.add_option("--predict", options.predictions,
                                          "like --eval, and write the spec's eval.outputs to this folder: NAME.npy "
                                          "contains the output for each row, in row order")
@@ -255,9 +260,11 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       ->type_name("COUNT")
       ->excludes("--steps");
   addOptionsOfFiles(app, options);
-  addDataOption(app, "--data", options.dataFolder, options.dataFiles,
-                "folder with a NAME.npy for each input, or name=path,... (may be repeated); if the spec has a token "
-                "stream: tokens=path, or a pattern");
+  app.add_option_function<std::string>(
+         "--data", [&](const std::string &text) { parseData("--data", text, options.dataFolder, options.dataFiles); },
+         "folder with a NAME.npy for each input, or name=path,... (may be repeated); if the spec has a token stream: "
+         "tokens=path, or a pattern")
+      ->join(',');
   addOptionsOfEvaluation(app, options);
   app.add_flag("--check-data", options.checksData, "instead of training: read all data, report errors, and exit");
   app.add_option_function<std::string>(
