@@ -71,6 +71,12 @@ def signals_ask_for_one(setting):
             yield f"asked for one, there are {written}"
         if run.saved("whole") != run.saved("asked"):
             yield "a run that was asked for a checkpoint ends otherwise"
+    shutil.rmtree(run.checkpoints)
+    run.checkpoints.mkdir()
+    (run.checkpoints / "checkpoint-now").touch()
+    run.train(1, tag="short")  # ends before it looks into the folder
+    if (run.checkpoints / "checkpoint-now").exists():
+        yield "the request remains after the last checkpoint"
 
 
 def some_stay(setting):

@@ -22,7 +22,7 @@ def EmitGpuKernelsPass : Pass<"xlc-emit-gpu-kernels", "::mlir::ModuleOp"> {
     Creates one function per kernel, memory layout and alignment of its operands. Its parameters are their addresses
     and, if there are accumulated results, an i32 with a bit for each. `exec.grid` blocks of `exec.block` threads
     execute it; see lib/Lower/Gpu/GpuMapping.h. Functions that a C library computes on CPUs (atan, most powers; exp,
-    tanh and erf of f64) are not implemented yet, and are an error.
+    tanh and erf of f64) have no GPU code: the pass rejects them with an error that names the op.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];

@@ -6,7 +6,7 @@
 
 namespace xlc::lower {
 
-/// Fails with a diagnostic that names the op for which GPU code is not implemented.
+/// Fails with a diagnostic that names the op, if the kernel has an op without GPU code.
 mlir::LogicalResult verifyGpuKernel(mlir::func::FuncOp kernel);
 /// Whether neighbours along the last dimension of the op's result come from neighbours of its operands, or from one
 /// element.

@@ -11,6 +11,8 @@
 #include "Files/Parameters.h"
 #include "Replicas.h"
 
+#include <atomic>
+
 namespace xlc::runtime {
 
 /// A copy of the states that a rank writes, in host memory.
