@@ -7,10 +7,10 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::shapeOf;
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 Quantity sizeOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
 Quantity nothing(Operation *) { return 0; }

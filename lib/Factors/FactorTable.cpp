@@ -6,6 +6,7 @@
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::shard;
+using xlc::graph::shapeOf;
 
 namespace {
 
@@ -13,7 +14,6 @@ namespace {
 using Factor = SmallVector<int64_t, 8>;
 using Factors = SmallVector<Factor, 8>;
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 int64_t rankOf(Value value) { return shapeOf(value).size(); }
 
 //===----------------------------------------------------------------------===//

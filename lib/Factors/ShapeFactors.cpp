@@ -6,8 +6,7 @@
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::shard;
-
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+using xlc::graph::shapeOf;
 
 /// The same elements in row-major order: seen flat, a split is [above, parts, below], and so it is in the other shape
 /// where a dimension begins or continues at `above`.

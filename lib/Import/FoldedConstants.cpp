@@ -17,7 +17,7 @@ using namespace xlc::onnx;
 
 namespace {
 
-constexpr int64_t largest = int64_t(1) << 22; ///< elements of a tensor whose values are looked at
+constexpr int64_t largestTensor = int64_t(1) << 22; ///< elements of a tensor whose values are looked at
 constexpr int64_t largestSum = int64_t(1) << 25;
 
 class FoldedConstants {
@@ -142,7 +142,7 @@ const ValuedTensor &InitializerValues::operator[](unsigned initializer) {
   auto found = values.find(initializer);
   if (found == values.end()) {
     const FileTensor &tensor = model.initializers[initializer];
-    found = values.try_emplace(initializer, tensor.shape, readValues(tensor, largest)).first;
+    found = values.try_emplace(initializer, tensor.shape, readValues(tensor, largestTensor)).first;
   }
   return found->second;
 }

@@ -7,8 +7,8 @@ using namespace xlc::onnx;
 
 namespace {
 
-using Pairs = DenseSet<std::pair<Value, Value>>;
-bool compareValues(Value a, Value b, Pairs &known) {
+using ValuePairs = DenseSet<std::pair<Value, Value>>;
+bool compareValues(Value a, Value b, ValuePairs &known) {
   if (a == b || known.contains({a, b}))
     return true;
   Operation *left = a.getDefiningOp(), *right = b.getDefiningOp();
@@ -129,7 +129,7 @@ private:
 } // namespace
 
 bool xlc::onnx::isSameValue(Value a, Value b) {
-  Pairs known;
+  ValuePairs known;
   return compareValues(a, b, known);
 }
 

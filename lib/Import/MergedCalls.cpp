@@ -58,9 +58,9 @@ bool CallNames::hasStop(const TracedCall &call) const {
 
 namespace {
 
-class Splitter {
+class CallSplitter {
 public:
-  Splitter(Model &model, FileDiagnostics &diagnostics) : model(model), diagnostics(diagnostics), names(model) {
+  CallSplitter(Model &model, FileDiagnostics &diagnostics) : model(model), diagnostics(diagnostics), names(model) {
     for (auto [n, node] : enumerate(model.nodes)) {
       for (const std::string &output : node.outputs)
         producers[output] = (unsigned)n;
@@ -228,4 +228,4 @@ private:
 
 } // namespace
 
-void xlc::onnx::splitMergedCalls(Model &model, FileDiagnostics &diagnostics) { Splitter(model, diagnostics).run(); }
+void xlc::onnx::splitMergedCalls(Model &model, FileDiagnostics &diagnostics) { CallSplitter(model, diagnostics).run(); }

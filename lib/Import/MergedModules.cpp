@@ -18,9 +18,9 @@ using namespace xlc::onnx;
 
 namespace {
 
-class Splitter {
+class ModuleSplitter {
 public:
-  Splitter(Model &model, raw_ostream *notes) : model(model), notes(notes), names(model) {}
+  ModuleSplitter(Model &model, raw_ostream *notes) : model(model), notes(notes), names(model) {}
 
   void split() {
     if (!names.traced.isPresent())
@@ -106,6 +106,6 @@ private:
 void xlc::onnx::splitMerged(Model &model, raw_ostream *notes, FileDiagnostics &diagnostics) {
   if (model.record) // whose exporter merges nothing, and marks what is stopped
     return;
-  Splitter(model, notes).split();
+  ModuleSplitter(model, notes).split();
   splitMergedCalls(model, diagnostics);
 }

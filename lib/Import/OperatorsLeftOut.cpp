@@ -22,7 +22,7 @@ constexpr StringLiteral sampling = "samples images at computed coordinates; not 
 struct Row {
   StringLiteral name, reason;
 };
-constexpr Row table[] = {
+constexpr Row leftOut[] = {
     {"AffineGrid", "computes the coordinates for GridSample; not used by the supported families"},
     {"BitShift", "shifts unsigned integers, whose types are not supported"},
     {"BlackmanWindow", sound},
@@ -70,11 +70,11 @@ constexpr Row table[] = {
 } // namespace
 
 StringRef xlc::onnx::findReasonLeftOut(StringRef name) {
-  const Row *row = llvm::lower_bound(table, name, [](const Row &row, StringRef name) { return row.name < name; });
-  return row != std::end(table) && row->name == name ? StringRef(row->reason) : "";
+  const Row *row = llvm::lower_bound(leftOut, name, [](const Row &row, StringRef name) { return row.name < name; });
+  return row != std::end(leftOut) && row->name == name ? StringRef(row->reason) : "";
 }
 
 void xlc::onnx::forEachLeftOut(llvm::function_ref<void(StringRef, StringRef)> visit) {
-  for (const Row &row : table)
+  for (const Row &row : leftOut)
     visit(row.name, row.reason);
 }

@@ -216,13 +216,13 @@ bool xlc::onnx::importScatterElements(NodeImport &n) {
 namespace {
 
 /// The places of an index tensor [..., k] in the flattened first dimensions of the data. `known`: as numbers.
-struct RowPlaces {
+struct IndexPlaces {
   Value value;
   std::optional<SmallVector<int64_t>> known;
 };
 
 /// `sizes`: what the components of an index run over; `batch` leading dimensions of both count by themselves.
-bool readRowPlaces(NodeImport &n, ArrayRef<int64_t> sizes, ArrayRef<int64_t> batch, RowPlaces &places) {
+bool readIndexPlaces(NodeImport &n, ArrayRef<int64_t> sizes, ArrayRef<int64_t> batch, IndexPlaces &places) {
   Formula f{n};
   Shape shape = n.shape(1);
   int64_t depth = shape.back();
@@ -275,9 +275,9 @@ bool xlc::onnx::importGatherND(NodeImport &n) {
                   ", which do not match data of shape " + describeShape(from));
   int64_t depth = batch + indexShape.back();
   ArrayRef<int64_t> whole = from, rest = whole.drop_front(depth);
-  RowPlaces places;
+  IndexPlaces places;
   Value data = n.value(0);
-  if (!data || !readRowPlaces(n, whole.slice(batch, indexShape.back()), whole.take_front(batch), places))
+  if (!data || !readIndexPlaces(n, whole.slice(batch, indexShape.back()), whole.take_front(batch), places))
     return false;
   SmallVector<int64_t> flat{countElements(whole.take_front(depth))};
   llvm::append_range(flat, rest);
@@ -300,9 +300,9 @@ bool xlc::onnx::importScatterND(NodeImport &n) {
     return false;
   if (ArrayRef<int64_t>(n.shape(2)) != ArrayRef<int64_t>(wanted))
     return n.fail("has updates of shape " + describeShape(n.shape(2)) + ", must be " + describeShape(wanted));
-  RowPlaces places;
+  IndexPlaces places;
   Value data = n.value(0), updates = n.value(2);
-  if (!data || !updates || !readRowPlaces(n, sizes, {}, places))
+  if (!data || !updates || !readIndexPlaces(n, sizes, {}, places))
     return false;
   Formula f{n};
   data = n.reshape(data, flat);

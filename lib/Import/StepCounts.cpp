@@ -48,8 +48,8 @@ Value StepCounts::countLabels(graph::CrossEntropyOp scored) {
   Value other = labels; // where no label is ignored, every label equals itself
   if (std::optional<int64_t> ignore = scored.getIgnoreIndex()) {
     auto scalar = RankedTensorType::get({}, type.getElementType());
-    auto number = builder.getIntegerAttr(type.getElementType(), *ignore);
-    Value ignored = graph::ConstantOp::create(builder, loc, scalar, DenseElementsAttr::get(scalar, (Attribute)number));
+    mlir::Attribute number = builder.getIntegerAttr(type.getElementType(), *ignore);
+    Value ignored = graph::ConstantOp::create(builder, loc, scalar, DenseElementsAttr::get(scalar, number));
     other = graph::BroadcastOp::create(builder, loc, type, ignored);
   }
   auto predicate = other == labels ? graph::Predicate::eq : graph::Predicate::ne;

@@ -19,8 +19,8 @@ using namespace xlc::onnx;
 
 namespace {
 
-constexpr int64_t largest = int64_t(1) << 24; ///< elements of a table that is looked at
-constexpr StringLiteral movers[] = {"Cast", "Flatten", "Identity", "Reshape", "Slice", "Squeeze", "Transpose"};
+constexpr int64_t largestTable = int64_t(1) << 24; ///< elements of a table that is looked at
+constexpr StringLiteral movingOps[] = {"Cast", "Flatten", "Identity", "Reshape", "Slice", "Squeeze", "Transpose"};
 constexpr StringLiteral losses[] = {"LogSoftmax", "SoftmaxCrossEntropyLoss"};
 
 class UntoldFinder {
@@ -57,7 +57,7 @@ private:
       if (!isTrained(parameter) || isDecided(parameter) || parameter.shape.size() != 2)
         continue;
       const FileTensor &tensor = model.initializers[parameter.initializer];
-      if (isSinusoidTable({tensor.shape, readValues(tensor, largest)}))
+      if (isSinusoidTable({tensor.shape, readValues(tensor, largestTable)}))
         tables.push_back(parameter.name);
     }
     if (!tables.empty())
@@ -96,7 +96,7 @@ private:
   /// Whether a value is an input, its elements moved only.
   bool isInput(StringRef value) const {
     auto from = producers.find(value);
-    while (from != producers.end() && llvm::is_contained(movers, model.nodes[from->second].op) &&
+    while (from != producers.end() && llvm::is_contained(movingOps, model.nodes[from->second].op) &&
            model.nodes[from->second].hasInput(0)) {
       value = model.nodes[from->second].inputs[0];
       from = producers.find(value);
@@ -106,7 +106,7 @@ private:
 
   /// The one row of a table that is zero.
   std::optional<int64_t> findRowOfZeros(const Parameter &table) const {
-    std::vector<float> values = readValues(model.initializers[table.initializer], largest);
+    std::vector<float> values = readValues(model.initializers[table.initializer], largestTable);
     if (values.empty() || table.isTransposed)
       return std::nullopt;
     std::optional<int64_t> found;
@@ -124,7 +124,7 @@ private:
   const Parameter *findBias(StringRef value) const {
     for (auto from = producers.find(value); from != producers.end();) {
       const Node &node = model.nodes[from->second];
-      if (llvm::is_contained(movers, node.op) && node.hasInput(0)) {
+      if (llvm::is_contained(movingOps, node.op) && node.hasInput(0)) {
         from = producers.find(node.inputs[0]);
         continue;
       }

@@ -50,7 +50,7 @@ LogicalResult xlc::verifyImported(ModuleOp module) {
     graph::ModelUnitAttr unit = graph::getUnit(&op);
     classes[unit.getClassName().getValue()][unit.getInstance()].push_back(op.getName().getStringRef());
   }
-  llvm::DenseSet<Attribute> compared;
+  llvm::DenseSet<mlir::Attribute> compared;
   for (Operation &op : forward.front().without_terminator()) {
     graph::ModelUnitAttr unit = graph::getUnit(&op);
     if (!compared.insert(unit).second)

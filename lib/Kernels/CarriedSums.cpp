@@ -11,8 +11,6 @@ using namespace mlir;
 using namespace xlc;
 using namespace xlc::graph;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 /// What it is before it is widened and its rows are cut or joined.
 static Value skipRowViews(Value value) {
   while (Operation *op = value.getDefiningOp()) {

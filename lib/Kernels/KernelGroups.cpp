@@ -23,8 +23,6 @@ using Form = KernelGroup::Form;
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 /// The kernel an op would be on its own.
 KernelGroup describe(Operation *op) {
   auto over = [](Value x) { return SmallVector<int64_t>(shapeOf(x)); };

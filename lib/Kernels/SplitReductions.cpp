@@ -21,8 +21,6 @@ constexpr int64_t kMostColumnChunks = 4096, kMostChunks = 1024;
 
 constexpr StringLiteral kPartialSums = "partial sums"; ///< the name of a slot
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 /// What is summed into one element of the result.
 int64_t lengthOf(ReduceOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getX());

@@ -19,8 +19,6 @@ namespace xlc {
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
-
 /// Builds small ops in place of one.
 struct Expansion : Formula {
   explicit Expansion(Operation *op) : Formula(op, Spelling::AsModels) {}

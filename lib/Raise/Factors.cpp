@@ -6,9 +6,8 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::shapeOf;
 using xlc::graph::typeOf;
-
-static ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
 FactorList FactorTable::make(int64_t size) {
   if (size == 1)

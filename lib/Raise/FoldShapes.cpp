@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::shapeOf;
 using xlc::graph::typeOf;
 
 namespace xlc {
@@ -13,8 +14,6 @@ namespace xlc {
 } // namespace xlc
 
 namespace {
-
-ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
 Value reshape(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<int64_t> shape) {
   return shapeOf(x) == shape ? x : graph::ReshapeOp::create(rewriter, loc, typeOf(x).clone(shape), x);

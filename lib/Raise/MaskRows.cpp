@@ -8,7 +8,7 @@ using xlc::graph::typeOf;
 
 namespace {
 
-constexpr int maximumDepth = 64; ///< of the expression: files are not trusted
+constexpr int maximumMaskDepth = 64; ///< of the expression: files are not trusted
 
 /// Numbers along one of the two dimensions: along queries, along keys, or one for all.
 struct Vector {
@@ -48,7 +48,7 @@ public:
   Reader(int64_t queries, int64_t keys) : queries(queries), keys(keys) {}
 
   std::optional<MaskRows> read(Value value, int depth = 0) {
-    if (depth > maximumDepth)
+    if (depth > maximumMaskDepth)
       return std::nullopt;
     if (std::optional<Vector> vector = findVector(value))
       return fromVector(*vector);

@@ -22,7 +22,7 @@ namespace {
 /// Coefficients of 1, x, x^2, x^3.
 using Polynomial = std::array<double, 4>;
 
-constexpr int maximumDepth = 12;
+constexpr int maximumProductDepth = 12;
 
 /// `value` as a polynomial of degree 3 or less in `x`; none when it is something else.
 std::optional<Polynomial> readPolynomial(Value value, Value x, int depth = 0) {
@@ -31,14 +31,14 @@ std::optional<Polynomial> readPolynomial(Value value, Value x, int depth = 0) {
   if (std::optional<double> constant = findSplat(value))
     return Polynomial{*constant, 0, 0, 0};
   double factor = 1;
-  if (Value inner = value; depth < maximumDepth && peelFactor(inner, factor)) {
+  if (Value inner = value; depth < maximumProductDepth && peelFactor(inner, factor)) {
     std::optional<Polynomial> p = readPolynomial(inner, x, depth + 1);
     for (size_t i = 0; p && i < p->size(); ++i)
       (*p)[i] *= factor;
     return p;
   }
   Operation *op = value.getDefiningOp();
-  if (!isa_and_nonnull<graph::AddOp, graph::MulOp>(op) || depth == maximumDepth)
+  if (!isa_and_nonnull<graph::AddOp, graph::MulOp>(op) || depth == maximumProductDepth)
     return std::nullopt;
   std::optional<Polynomial> a = readPolynomial(op->getOperand(0), x, depth + 1);
   std::optional<Polynomial> b = a ? readPolynomial(op->getOperand(1), x, depth + 1) : std::nullopt;
@@ -78,10 +78,10 @@ std::optional<graph::GeluKind> findKind(Operation *op, Value x) {
 
 /// The factors of a product: the constant ones multiplied, the others listed.
 void collectFactors(Value value, double &constant, SmallVectorImpl<Value> &factors, int depth = 0) {
-  if (depth < maximumDepth && peelFactor(value, constant))
+  if (depth < maximumProductDepth && peelFactor(value, constant))
     return collectFactors(value, constant, factors, depth + 1);
   auto mul = value.getDefiningOp<graph::MulOp>();
-  if (!mul || depth == maximumDepth)
+  if (!mul || depth == maximumProductDepth)
     return factors.push_back(value);
   collectFactors(mul.getA(), constant, factors, depth + 1);
   collectFactors(mul.getB(), constant, factors, depth + 1);
@@ -98,7 +98,7 @@ Operation *findInner(Value value) {
 }
 
 /// Whether `op` is GELU of some x, and which.
-std::optional<std::pair<graph::GeluKind, Value>> match(Operation *op) {
+std::optional<std::pair<graph::GeluKind, Value>> matchGelu(Operation *op) {
   double constant = 1;
   SmallVector<Value> factors;
   collectFactors(op->getResult(0), constant, factors);
@@ -120,7 +120,7 @@ struct RaiseGelu : xlc::impl::RaiseGeluPassBase<RaiseGelu> {
     });
     bool hasFound = false;
     for (Operation *op : products)
-      if (auto found = match(op)) {
+      if (auto found = matchGelu(op)) {
         hasFound = true;
         OpBuilder builder(op);
         Value x = found->second;

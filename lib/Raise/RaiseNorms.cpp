@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::shapeOf;
 using xlc::graph::typeOf;
 
 namespace xlc {
@@ -21,8 +22,6 @@ namespace xlc {
 } // namespace xlc
 
 namespace {
-
-ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
 Value skipReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
@@ -97,7 +96,7 @@ std::optional<Norm> matchStatistics(Value x, Value root, bool divides, Value res
   return Norm{x, result, false, *epsilon};
 }
 
-std::optional<Norm> match(Operation *op) {
+std::optional<Norm> matchNorm(Operation *op) {
   if (auto div = dyn_cast<graph::DivOp>(op))
     return matchStatistics(div.getA(), div.getB(), true, div.getY());
   if (auto mul = dyn_cast<graph::MulOp>(op))
@@ -157,7 +156,7 @@ struct RaiseNorms : xlc::impl::RaiseNormsPassBase<RaiseNorms> {
     });
     bool hasFound = false;
     for (Operation *op : candidates)
-      if (std::optional<Norm> norm = match(op)) {
+      if (std::optional<Norm> norm = matchNorm(op)) {
         raise(*norm);
         hasFound = true;
       }

@@ -9,8 +9,6 @@ using namespace xlc;
 using namespace xlc::shard;
 using namespace xlc::graph;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 std::vector<Instance> shard::findInstances(func::FuncOp function) {
   DenseSet<StringAttr> repeated = findRepeatedClasses(function);
   std::vector<Instance> instances;

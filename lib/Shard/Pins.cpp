@@ -13,8 +13,6 @@ using namespace xlc::graph;
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 class PinReader {
 public:
   PinReader(func::FuncOp function, const ShardOptions &options, Pins &pins, Diagnostics &diagnostics)

@@ -55,9 +55,7 @@ int64_t aboveOf(llvm::ArrayRef<int64_t> shape, const Layout &layout);
 std::optional<Layout> layoutAt(llvm::ArrayRef<int64_t> shape, int64_t above, const Layout &like);
 /// Whether two splits cut the same flat tensor at the same place.
 bool isSameCut(llvm::ArrayRef<int64_t> shape, const Layout &a, const Layout &b);
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
-}
+using graph::shapeOf;
 
 /// The states of values, and the states of an op's results by the factor table.
 class RankStates {

@@ -66,10 +66,10 @@ Written writePrecision(const ForeignValue &value) {
   return word ? Written(("precision: " + *word).str()) : std::nullopt;
 }
 
-bool isAuto(const YamlNode &node) { return node.text == "auto"; }
+bool saysAuto(const YamlNode &node) { return node.text == "auto"; }
 
 template <const char *word> Written writeIfOn(const ForeignValue &value) {
-  return isOn(&value.node) || isAuto(value.node) ? word : "";
+  return isOn(&value.node) || saysAuto(value.node) ? word : "";
 }
 constexpr char kBf16[] = "precision: bf16", kF16[] = "precision: fp16", kTf32[] = "precision: {products: tf32}";
 constexpr char kZero1[] = "zero_stage: 1";
@@ -191,7 +191,7 @@ Written writeWarmupRatio(const ForeignValue &value) {
 }
 
 // clang-format off
-constexpr Alias table[] = {
+constexpr Alias aliases[] = {
   {"dp", "dp_size dp_degree ddp data_parallel data_parallel_size data_parallel_degree num_processes world_size num_gpus gpus", writeProcesses},
   {"dp", "dp_replicate data_parallel_replicate_degree parallelism_config_dp_replicate_size", writeReplicas},
   {"dp_shard", "dp_shard_size data_parallel_shard_degree parallelism_config_dp_shard_size"},
@@ -279,12 +279,12 @@ bool endsWith(StringRef path, StringRef name) {
 
 } // namespace
 
-ArrayRef<Alias> aliasTable() { return table; }
+ArrayRef<Alias> aliasTable() { return aliases; }
 
 const Alias *findAlias(StringRef path) {
   const Alias *found = nullptr;
   size_t longest = 0;
-  for (const Alias &row : table)
+  for (const Alias &row : aliases)
     for (StringRef name : split(row.theirs, ' '))
       if (name.size() > longest && endsWith(path, name))
         found = &row, longest = name.size();

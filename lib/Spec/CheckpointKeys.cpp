@@ -6,20 +6,20 @@ using namespace llvm;
 namespace xlc::spec {
 namespace {
 
-constexpr Range counts = {.low = 1};
+constexpr Range checkpointCounts = {.low = 1};
 
 CheckpointSpec &checkpointOf(Spec &spec) { return spec.checkpoint ? *spec.checkpoint : spec.checkpoint.emplace(); }
 
 // clang-format off
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
-const Key rows[] = {
+const Key checkpointRows[] = {
   {"checkpoint", Kind::Section, any, "", "",
    "Checkpoints, from which a run resumes as if it had never stopped, also with another layout: "
    "[Checkpoints.md](Checkpoints.md).", nullptr},
   {"checkpoint.dir", Kind::Directory, any, "", "required",
    "The folder of the run's checkpoints, shared by all hosts. It is created if it does not exist.",
    [](Spec &s, const Value &v) { checkpointOf(s).dir = v.text; }},
-  {"checkpoint.every", Kind::StepsOrTime, counts, "", "only at the end, and when a signal ends the run",
+  {"checkpoint.every", Kind::StepsOrTime, checkpointCounts, "", "only at the end, and when a signal ends the run",
    "Steps between checkpoints, or a time: `10min`.",
    [](Spec &s, const Value &v) {
      if (v.form == Value::Form::Time)
@@ -31,7 +31,7 @@ const Key rows[] = {
    "Number of the newest checkpoints that are kept; 0: all. An older checkpoint is deleted only after "
    "the newest one is completely on the disk.",
    [](Spec &s, const Value &v) { checkpointOf(s).keep = v.integer; }},
-  {"checkpoint.keep_every", Kind::Integer, counts, "", "none",
+  {"checkpoint.keep_every", Kind::Integer, checkpointCounts, "", "none",
    "Checkpoints of steps that are multiples of this number are kept too.",
    [](Spec &s, const Value &v) { checkpointOf(s).keepEvery = v.integer; }},
   {"checkpoint.background", Kind::Choice, any, "direct|copy|off", "`direct` on CPUs, `copy` on GPUs",
@@ -57,6 +57,6 @@ const Key rows[] = {
 
 } // namespace
 
-ArrayRef<Key> checkpointKeys() { return rows; }
+ArrayRef<Key> checkpointKeys() { return checkpointRows; }
 
 } // namespace xlc::spec

@@ -50,7 +50,7 @@ template <RowsSpec DataSpec::*rows> void setFill(Spec &spec, const Value &value)
 
 // clang-format off
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
-const Key rows[] = {
+const Key dataRows[] = {
   {"data", Kind::Section, any, "", "", "The training and validation data.", nullptr},
   {"data.train", Kind::Folder, any, "", "none",
    "A folder with one NAME.npy per model input (and labels), a mapping from names to files, or a token "
@@ -119,6 +119,6 @@ const Key rows[] = {
 
 } // namespace
 
-ArrayRef<Key> dataKeys() { return rows; }
+ArrayRef<Key> dataKeys() { return dataRows; }
 
 } // namespace xlc::spec

@@ -6,7 +6,7 @@ using namespace llvm;
 namespace xlc::spec {
 namespace {
 
-constexpr Range counts = {.low = 1};
+constexpr Range evalCounts = {.low = 1};
 
 EvalSpec &evalOf(Spec &spec) { return spec.eval ? *spec.eval : spec.eval.emplace(); }
 EvalSpec::Best &bestOf(Spec &spec) {
@@ -20,11 +20,11 @@ EvalSpec::Stop &stopOf(Spec &spec) {
 
 // clang-format off
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
-const Key rows[] = {
+const Key evalRows[] = {
   {"eval", Kind::Section, any, "", "",
    "Evaluation on the rows of `data.validation`, each of them once: [Evaluation.md](Evaluation.md). The model runs in "
    "inference mode: no dropout, and batch norms use their running averages.", nullptr},
-  {"eval.every", Kind::IntegerOrChoice, counts, "epoch", "only with `--eval`",
+  {"eval.every", Kind::IntegerOrChoice, evalCounts, "epoch", "only with `--eval`",
    "Steps between evaluations, or `epoch`: after each epoch of the training data.",
    [](Spec &s, const Value &v) {
      if (v.text == "epoch")
@@ -53,7 +53,7 @@ const Key rows[] = {
    [](Spec &s, const Value &v) { bestOf(s).isSmallest = v.text == "min"; }},
   {"eval.stop", Kind::Section, any, "", "",
    "Ends the run, with exit code 0, when evaluations stop improving.", nullptr},
-  {"eval.stop.patience", Kind::Integer, counts, "", "1",
+  {"eval.stop.patience", Kind::Integer, evalCounts, "", "1",
    "The run ends after this number of consecutive evaluations without an improvement of `eval.best.metric`.",
    [](Spec &s, const Value &v) { stopOf(s).patience = v.integer; }},
   {"eval.stop.min_delta", Kind::Number, notNegative, "", "0", "Smallest improvement that counts.",
@@ -66,6 +66,6 @@ const Key rows[] = {
 
 } // namespace
 
-ArrayRef<Key> evalKeys() { return rows; }
+ArrayRef<Key> evalKeys() { return evalRows; }
 
 } // namespace xlc::spec

@@ -70,7 +70,7 @@ template <ScheduleKey key> Key scheduled(StringLiteral path, std::string otherwi
 
 // clang-format off
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
-const Key table[] = {
+const Key updateRows[] = {
   {"optimizer", Kind::Section, any, "", "", "The update of parameters, as defined by PyTorch.", nullptr},
   {"optimizer.type", Kind::Choice, any, optimizerNames(), "adamw", "The update rule.", setOptimizerType},
   {"optimizer.lr", Kind::Number, notNegative, "", describeDefault(LearningRate),
@@ -156,6 +156,6 @@ const Key table[] = {
 
 } // namespace
 
-ArrayRef<Key> optimizerKeys() { return table; }
+ArrayRef<Key> optimizerKeys() { return updateRows; }
 
 } // namespace xlc::spec

@@ -32,7 +32,7 @@ constexpr Unit units[] = {
     {"B", 1, true},
 };
 
-std::nullopt_t refuse(std::string *reason, const Twine &why) {
+std::nullopt_t refuseSize(std::string *reason, const Twine &why) {
   if (reason)
     *reason = why.str();
   return std::nullopt;
@@ -47,18 +47,18 @@ std::optional<int64_t> parseBytes(StringRef text, std::string *reason) {
   StringRef unitName = text.drop_front(digits.size()).ltrim(' ');
   double number = 0;
   if (digits.empty() || digits.getAsDouble(number))
-    return refuse(reason, "a size must be a number and a unit, for example 25MiB");
+    return refuseSize(reason, "a size must be a number and a unit, for example 25MiB");
   if (unitName.empty())
-    return refuse(reason, "a size in bytes needs a unit, for example 25MiB");
+    return refuseSize(reason, "a size in bytes needs a unit, for example 25MiB");
   for (const Unit &unit : units) {
     if (unit.name != unitName)
       continue;
     double bytes = std::round(number * unit.bytes);
     if (!(bytes < 0x1p63))
-      return refuse(reason, "it does not fit into 64 bits");
+      return refuseSize(reason, "it does not fit into 64 bits");
     return static_cast<int64_t>(bytes);
   }
-  return refuse(reason, "the unit must be one of " + byteUnits());
+  return refuseSize(reason, "the unit must be one of " + byteUnits());
 }
 
 std::string formatBytes(Quantity bytes) {

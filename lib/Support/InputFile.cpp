@@ -13,7 +13,7 @@ using namespace llvm;
 namespace {
 
 Error lastError() { return errorCodeToError(std::error_code(errno, std::generic_category())); }
-Error refuse(const Twine &why) { return createStringError(std::make_error_code(std::errc::invalid_argument), why); }
+Error refuseFile(const Twine &why) { return createStringError(std::make_error_code(std::errc::invalid_argument), why); }
 
 /// Waits for nothing.
 Expected<int> openNow(StringRef path) {
@@ -68,8 +68,8 @@ Expected<std::unique_ptr<MemoryBuffer>> xlc::readInput(StringRef path, int64_t m
   if (S_ISDIR(status.st_mode))
     return errorCodeToError(std::make_error_code(std::errc::is_a_directory));
   if (!S_ISREG(status.st_mode))
-    return refuse("it is not a regular file");
+    return refuseFile("it is not a regular file");
   if (status.st_size > most)
-    return refuse("it has " + formatBytes(status.st_size) + ", the limit is " + formatBytes(most));
+    return refuseFile("it has " + formatBytes(status.st_size) + ", the limit is " + formatBytes(most));
   return readAll(*descriptor, path, size_t(status.st_size));
 }

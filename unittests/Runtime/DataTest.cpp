@@ -13,10 +13,6 @@ using namespace xlc::runtime::tiny;
 
 namespace {
 
-template <class T> std::string bytesOf(const std::vector<T> &values) {
-  return {(const char *)values.data(), values.size() * sizeof(T)};
-}
-
 /// The rows of the tiny program with these ids, in the type of the file that `Id` is.
 template <class Id> std::string makeIds(const std::vector<Id> &ids) {
   return makeNpy(sizeof(Id) == 8 ? "<i8" : "<i4", "(" + std::to_string(ids.size()) + ",)", bytesOf(ids));

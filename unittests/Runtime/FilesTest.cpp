@@ -30,7 +30,7 @@ template <class File> std::string complaintOf(const Folder &folder, const std::s
   return complaintOf<File>(folder.write("file", bytes));
 }
 
-template <class File> void expect(const Folder &folder, const std::string &bytes, const std::string &words) {
+template <class File> void expectRejected(const Folder &folder, const std::string &bytes, const std::string &words) {
   std::string complaint = complaintOf<File>(folder, bytes);
   EXPECT_NE(complaint.find(words), std::string::npos) << "wanted: " << words << "\ngot: " << complaint;
 }
@@ -67,33 +67,34 @@ TEST(Npy, HostileFilesAreRefused) {
   Folder folder;
   EXPECT_THROW(NpyFile(folder.file("absent")), Rejected);
   EXPECT_THROW(NpyFile(folder.file("")), Rejected);
-  expect<NpyFile>(folder, "", "is empty");
-  expect<NpyFile>(folder, "PK\x03\x04 a zip archive", "not an .npy file: it does not begin with \\x93NUMPY");
-  expect<NpyFile>(folder, makeNpy("<f4", "(2,)", "1234567"), "the shape needs 8 bytes of elements, but the file has 7");
-  expect<NpyFile>(folder, makeNpy("<f4", "(4294967296, 4294967296)", ""), "the shape is too large");
+  expectRejected<NpyFile>(folder, "", "is empty");
+  expectRejected<NpyFile>(folder, "PK\x03\x04 a zip archive", "not an .npy file: it does not begin with \\x93NUMPY");
+  expectRejected<NpyFile>(folder, makeNpy("<f4", "(2,)", "1234567"),
+                          "the shape needs 8 bytes of elements, but the file has 7");
+  expectRejected<NpyFile>(folder, makeNpy("<f4", "(4294967296, 4294967296)", ""), "the shape is too large");
   for (const char *shape : {"(99999999999999999999999,)", "(-1,)"})
-    expect<NpyFile>(folder, makeNpy("<f4", shape, ""),
-                    "the header cannot be parsed (records and objects as elements are not supported)");
-  expect<NpyFile>(
+    expectRejected<NpyFile>(folder, makeNpy("<f4", shape, ""),
+                            "the header cannot be parsed (records and objects as elements are not supported)");
+  expectRejected<NpyFile>(
       folder, makeNpy("<c8", "(1,)", "abcdefgh"),
       "elements have type '<c8', but the supported types are '<f4', '<f8', '<f2', '|i1', '<i2', '<i4', '<i8', '|u1', "
       "'<u2', '<u4', '|b1'");
-  expect<NpyFile>(folder, makeNpy(">f4", "(1,)", "abcd"), "elements have type '>f4'");
+  expectRejected<NpyFile>(folder, makeNpy(">f4", "(1,)", "abcd"), "elements have type '>f4'");
   std::string fortran = makeNpy("<f4", "(1,)", "abcd");
   fortran.replace(fortran.find("False"), 5, "True ");
-  expect<NpyFile>(folder, fortran,
-                  "elements are in Fortran order, but must be in C order: use numpy.ascontiguousarray");
+  expectRejected<NpyFile>(folder, fortran,
+                          "elements are in Fortran order, but must be in C order: use numpy.ascontiguousarray");
   std::string version = makeNpy("<f4", "(1,)", "abcd");
   version[6] = 9;
-  expect<NpyFile>(folder, version, "format version 9 is not supported; supported versions are 1 to 3");
+  expectRejected<NpyFile>(folder, version, "format version 9 is not supported; supported versions are 1 to 3");
   std::string cut = makeNpy("<f4", "(1,)", "").substr(0, 30);
-  expect<NpyFile>(folder, cut, "the header is truncated: its length is ");
+  expectRejected<NpyFile>(folder, cut, "the header is truncated: its length is ");
   std::string length = {0, 0, 32, 0};
-  expect<NpyFile>(folder, "\x93NUMPY\x02" + std::string(1, 0) + length + std::string(2 << 20, ' '),
-                  "the header has 2097152 bytes, more than the limit of 1048576");
-  expect<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00[] ", 13), "the header is not a dictionary");
-  expect<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00{} ", 13),
-                  "the header lacks one of 'descr', 'fortran_order', 'shape'");
+  expectRejected<NpyFile>(folder, "\x93NUMPY\x02" + std::string(1, 0) + length + std::string(2 << 20, ' '),
+                          "the header has 2097152 bytes, more than the limit of 1048576");
+  expectRejected<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00[] ", 13), "the header is not a dictionary");
+  expectRejected<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00{} ", 13),
+                          "the header lacks one of 'descr', 'fortran_order', 'shape'");
 }
 
 TEST(Safetensors, WhatIsWrittenIsRead) {
@@ -118,38 +119,39 @@ TEST(Safetensors, HostileFilesAreRefused) {
   Folder folder;
   auto entry = [](const std::string &text) { return makeTensors("{\"w\":" + text + "}", "12345678"); };
   EXPECT_THROW(SafetensorsReader(folder.file("absent")), Rejected);
-  expect<SafetensorsReader>(folder, "1234", "not a safetensors file: shorter than 8 bytes");
-  expect<SafetensorsReader>(
+  expectRejected<SafetensorsReader>(folder, "1234", "not a safetensors file: shorter than 8 bytes");
+  expectRejected<SafetensorsReader>(
       folder, std::string(8, '\xff'),
       "not a safetensors file: its header would have 18446744073709551615 bytes, but the file has 8");
   for (const char *header : {"[1]", "{\"w\":"})
-    expect<SafetensorsReader>(folder, makeTensors(header, ""),
-                              "not a safetensors file: the header is not a JSON object");
-  expect<SafetensorsReader>(folder, entry("3"), "the header's entry for 'w' cannot be parsed");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"),
-                            "'w' needs 12 bytes for its shape and type, but its data_offsets span 8");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})"),
-                            "has a size that is not an integer >= 0");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"),
-                            "is at bytes 4 to 12 of the data, which have 8 bytes");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"), "is at bytes 8 to 0");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"C64","shape":[1],"data_offsets":[0,8]})"),
-                            "'w' has the unknown type 'C64'");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})"),
-                            "'w' is too large");
+    expectRejected<SafetensorsReader>(folder, makeTensors(header, ""),
+                                      "not a safetensors file: the header is not a JSON object");
+  expectRejected<SafetensorsReader>(folder, entry("3"), "the header's entry for 'w' cannot be parsed");
+  expectRejected<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"),
+                                    "'w' needs 12 bytes for its shape and type, but its data_offsets span 8");
+  expectRejected<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})"),
+                                    "has a size that is not an integer >= 0");
+  expectRejected<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"),
+                                    "is at bytes 4 to 12 of the data, which have 8 bytes");
+  expectRejected<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"),
+                                    "is at bytes 8 to 0");
+  expectRejected<SafetensorsReader>(folder, entry(R"({"dtype":"C64","shape":[1],"data_offsets":[0,8]})"),
+                                    "'w' has the unknown type 'C64'");
+  expectRejected<SafetensorsReader>(
+      folder, entry(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})"), "'w' is too large");
   auto two = [](const std::string &offsets, const std::string &name) {
     std::string begin = R"({"v":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},")";
     return makeTensors(begin + name + R"(":{"dtype":"F32","shape":[1],"data_offsets":)" + offsets + "}}", "12345678");
   };
-  expect<SafetensorsReader>(folder, two("[2,6]", "w"), "'v' and 'w' overlap");
-  expect<SafetensorsReader>(folder, two("[4,8]", "v"), "the header has 'v' twice");
-  expect<SafetensorsReader>(folder, two("[0,4]", "w"),
-                            "'v' and 'w' overlap; a tensor with several names must be written once");
-  expect<SafetensorsReader>(folder, two("[4,8,8]", "w"), "'w' has 3 data_offsets, but must have 2");
-  expect<SafetensorsReader>(folder, two("[4]", "w"), "'w' has 1 data_offsets, but must have 2");
-  expect<SafetensorsReader>(folder, two("[4.0,8]", "w"), "'w' has an offset that is not an integer >= 0");
-  expect<SafetensorsReader>(folder, two("[4,8e0]", "w"), "'w' has an offset that is not an integer >= 0");
-  expect<SafetensorsReader>(folder, two("[4,[8]]", "w"), "the header's entry for 'w' cannot be parsed");
+  expectRejected<SafetensorsReader>(folder, two("[2,6]", "w"), "'v' and 'w' overlap");
+  expectRejected<SafetensorsReader>(folder, two("[4,8]", "v"), "the header has 'v' twice");
+  expectRejected<SafetensorsReader>(folder, two("[0,4]", "w"),
+                                    "'v' and 'w' overlap; a tensor with several names must be written once");
+  expectRejected<SafetensorsReader>(folder, two("[4,8,8]", "w"), "'w' has 3 data_offsets, but must have 2");
+  expectRejected<SafetensorsReader>(folder, two("[4]", "w"), "'w' has 1 data_offsets, but must have 2");
+  expectRejected<SafetensorsReader>(folder, two("[4.0,8]", "w"), "'w' has an offset that is not an integer >= 0");
+  expectRejected<SafetensorsReader>(folder, two("[4,8e0]", "w"), "'w' has an offset that is not an integer >= 0");
+  expectRejected<SafetensorsReader>(folder, two("[4,[8]]", "w"), "the header's entry for 'w' cannot be parsed");
   EXPECT_EQ(complaintOf<SafetensorsReader>(folder, two("[4,8]", "w")), "");
   std::string deep(100000, '[');
   EXPECT_NE(complaintOf<SafetensorsReader>(folder, makeTensors("{\"w\":" + deep, "")), "");
@@ -158,15 +160,15 @@ TEST(Safetensors, HostileFilesAreRefused) {
 TEST(Safetensors, TensorsTileTheData) {
   Folder folder;
   auto file = [](const std::string &header) { return makeTensors(header, "12345678"); };
-  expect<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})"),
-                            "bytes 0 to 4 of the data do not belong to a tensor");
-  expect<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})"),
-                            "bytes 4 to 8 of the data do not belong to a tensor");
-  expect<SafetensorsReader>(folder, file("{}"), "bytes 0 to 8 of the data do not belong to a tensor");
-  expect<SafetensorsReader>(folder,
-                            file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
-                                 R"("e":{"dtype":"F32","shape":[0],"data_offsets":[4,4]}})"),
-                            "'w' and 'e' overlap");
+  expectRejected<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})"),
+                                    "bytes 0 to 4 of the data do not belong to a tensor");
+  expectRejected<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})"),
+                                    "bytes 4 to 8 of the data do not belong to a tensor");
+  expectRejected<SafetensorsReader>(folder, file("{}"), "bytes 0 to 8 of the data do not belong to a tensor");
+  expectRejected<SafetensorsReader>(folder,
+                                    file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                                         R"("e":{"dtype":"F32","shape":[0],"data_offsets":[4,4]}})"),
+                                    "'w' and 'e' overlap");
   EXPECT_EQ(complaintOf<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
                                                         R"("e":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})")),
             "");
@@ -179,11 +181,11 @@ TEST(Safetensors, EntriesHaveTheirThreeKeysAndNoOther) {
   const std::string good = R"("dtype":"F32","shape":[2],"data_offsets":[0,8])";
   EXPECT_EQ(complaintOf<SafetensorsReader>(folder, entry(good)), "");
   for (std::string bad : {R"("dtype":"F32","shape":[2])", R"("shape":[2],"data_offsets":[0,8])", R"()"})
-    expect<SafetensorsReader>(folder, entry(bad), "the header's entry for 'w' cannot be parsed");
+    expectRejected<SafetensorsReader>(folder, entry(bad), "the header's entry for 'w' cannot be parsed");
   for (const char *more : {R"("shape":[2])", R"("strides":[1])", R"("data_offsets":[0,8])"})
-    expect<SafetensorsReader>(folder, entry(good + "," + more), "the header's entry for 'w' cannot be parsed");
-  expect<SafetensorsReader>(folder, makeTensors(" {}", ""), "the header is not a JSON object");
-  expect<SafetensorsReader>(folder, makeTensors("{} x", ""), "the header is not a JSON object");
+    expectRejected<SafetensorsReader>(folder, entry(good + "," + more), "the header's entry for 'w' cannot be parsed");
+  expectRejected<SafetensorsReader>(folder, makeTensors(" {}", ""), "the header is not a JSON object");
+  expectRejected<SafetensorsReader>(folder, makeTensors("{} x", ""), "the header is not a JSON object");
 }
 
 TEST(Safetensors, MetadataAreTexts) {
@@ -191,9 +193,10 @@ TEST(Safetensors, MetadataAreTexts) {
   auto metadata = [](const std::string &text) { return makeTensors("{\"__metadata__\":" + text + "}", ""); };
   EXPECT_EQ(complaintOf<SafetensorsReader>(folder, metadata(R"({"format":"pt"})")), "");
   for (const char *bad : {"3", "[]", R"({"a":1})", R"({"a":{"b":"c"}})", R"({"a":["b"]})", R"({"a":null})"})
-    expect<SafetensorsReader>(folder, metadata(bad), "'__metadata__' of the header is not a map of strings");
-  expect<SafetensorsReader>(folder, metadata(R"({"a":"b","a":"c"})"), "the header has 'a' twice in '__metadata__'");
-  expect<SafetensorsReader>(folder, metadata(R"({},"__metadata__":{})"), "the header has '__metadata__' twice");
+    expectRejected<SafetensorsReader>(folder, metadata(bad), "'__metadata__' of the header is not a map of strings");
+  expectRejected<SafetensorsReader>(folder, metadata(R"({"a":"b","a":"c"})"),
+                                    "the header has 'a' twice in '__metadata__'");
+  expectRejected<SafetensorsReader>(folder, metadata(R"({},"__metadata__":{})"), "the header has '__metadata__' twice");
 }
 
 TEST(Safetensors, AHundredThousandEntriesTakeNoTime) {

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t rows = 3, columns = 10, biasElements = 5;
 
 /// w [3, 10], cut along its columns by tp, and b [5], in one bucket, of whose states dp ranks have shards.
-Plan makePlan(uint32_t dp, uint32_t tp) {
+Plan makeMeshPlan(uint32_t dp, uint32_t tp) {
   Plan plan;
   plan.mesh = std::make_unique<plan::Mesh>(1, dp, tp, dp);
   auto group = std::make_unique<plan::RankGroupT>();
@@ -72,7 +72,7 @@ std::pair<uint64_t, int64_t> find(const std::vector<int64_t> &table, int64_t at)
 TEST(MemberTable, SaysWhichElementOfWhichParameterItIs) {
   for (uint32_t dp : {1, 2, 4})
     for (uint32_t tp : {1, 2, 5}) {
-      Plan plan = makePlan(dp, tp);
+      Plan plan = makeMeshPlan(dp, tp);
       for (uint32_t rank = 0; rank < dp * tp; ++rank) {
         std::vector<int64_t> table = tableOf(plan, (int)rank);
         ASSERT_EQ(table.size(), 10u);

@@ -49,10 +49,10 @@ public:
 
 enum Kind : uint32_t { Failed, Said, Numbers };
 
-template <class T> std::string bytesOf(const T &value) { return {(const char *)&value, sizeof value}; }
+template <class T> std::string bytesOfOne(const T &value) { return {(const char *)&value, sizeof value}; }
 
 std::string failureNote(uint32_t exit, const std::string &text) {
-  std::string note = bytesOf(exit) + text;
+  std::string note = bytesOfOne(exit) + text;
   note.resize(sizeof exit + 8192, text.empty() ? '\0' : 'x'); // without an end
   return note;
 }
@@ -105,7 +105,7 @@ TEST_F(RemoteCompanyTest, ATextWithoutAnEndEndsWithItsMemory) {
 /// Ranks that have them send them whole.
 TEST_F(RemoteCompanyTest, NumbersOfAStepAreOfTheRankThatHasThem) {
   StepResult result{1, 2, 3, 0, 0, 0, 0, {}};
-  hear(Numbers, bytesOf(result)); // of rank 1, and rank 0 has them
+  hear(Numbers, bytesOfOne(result)); // of rank 1, and rank 0 has them
   EXPECT_EQ(world.board().shown, 0u);
 }
 
@@ -126,7 +126,7 @@ TEST_F(RemoteCompanyTest, ASignalOfAnotherRankStopsTheProgram) {
 struct Question {
   uint64_t what, from, bytes;
 };
-enum What : uint64_t { Arena, Commons, End };
+enum What : uint64_t { Arena, Shared, End };
 
 /// Rank 1, when all have met after the last step.
 class AskedTest : public RemoteCompanyTest {
@@ -135,7 +135,7 @@ protected:
   /// What the rank ends with, or why not.
   std::string ask(const std::vector<Question> &questions) {
     for (const Question &question : questions)
-      carrier.answers.push_back(bytesOf(question));
+      carrier.answers.push_back(bytesOfOne(question));
     try {
       return std::to_string((int)company->awaitEnd({1, *device, arena.data()}));
     } catch (const ExchangeFailure &problem) {
@@ -150,7 +150,7 @@ protected:
 
 TEST_F(AskedTest, ARankGivesWhatItHas) {
   uint64_t all = arena.size(), shared = world.commonsBytes();
-  EXPECT_EQ(ask({{Arena, 0, all}, {Arena, all, 0}, {Commons, shared - 8, 8}, {End, 0, 0}}), "0");
+  EXPECT_EQ(ask({{Arena, 0, all}, {Arena, all, 0}, {Shared, shared - 8, 8}, {End, 0, 0}}), "0");
   ASSERT_EQ(carrier.sent.size(), 3u);
   EXPECT_EQ(carrier.sent[0], arena);
   EXPECT_EQ(carrier.sent[2].size(), 8u);
@@ -164,9 +164,9 @@ TEST_F(AskedTest, ARankGivesNothingElse) {
                          {Arena, much, 1},
                          {Arena, much - 7, 16},
                          {Arena, 8, much - 7},
-                         {Commons, shared, 1},
-                         {Commons, much, 8},
-                         {Commons, 0, shared + 1}})
+                         {Shared, shared, 1},
+                         {Shared, much, 8},
+                         {Shared, 0, shared + 1}})
     EXPECT_TRUE(ask({wrong}).starts_with("rank 0 requested ")) << wrong.from << " " << wrong.bytes;
   EXPECT_EQ(ask({{(What)17, 0, 8}}), "rank 0 sent request 17, which is not 0 (arena), 1 (commons) or 2 (end)");
   EXPECT_TRUE(carrier.sent.empty());

@@ -38,6 +38,11 @@ private:
   std::string path;
 };
 
+/// The bytes of these values.
+template <class T> std::string bytesOf(const std::vector<T> &values) {
+  return {(const char *)values.data(), values.size() * sizeof(T)};
+}
+
 /// Bytes of an .npy file.
 std::string makeNpy(const std::string &descr, const std::string &shape, const std::string &elements);
 

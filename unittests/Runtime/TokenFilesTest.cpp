@@ -13,10 +13,6 @@ using xlc::plan::TokenType;
 
 namespace {
 
-template <class T> std::string bytesOf(const std::vector<T> &values) {
-  return {(const char *)values.data(), values.size() * sizeof(T)};
-}
-
 std::string makeLlmc(uint32_t magic, uint32_t version, uint32_t count, const std::string &tokens) {
   std::vector<uint32_t> header(256);
   header[0] = magic, header[1] = version, header[2] = count;

@@ -13,7 +13,7 @@ namespace plan = xlc::plan;
 namespace {
 
 /// Two stages of two ranks; stage 0 sends to stage 1.
-Plan makePlan() {
+Plan makeTwoByTwo() {
   Plan plan;
   plan.mesh = std::make_unique<plan::Mesh>(2, 1, 2, 1), plan.threads = 2;
   for (uint32_t stage = 0; stage < 2; ++stage)
@@ -30,7 +30,7 @@ Plan makePlan() {
 }
 
 TEST(Transfers, ARankSendsToTheRankLikeItAndMayThenChangeTheValue) {
-  Plan plan = makePlan();
+  Plan plan = makeTwoByTwo();
   Commons commons;
   Transfers transfers(plan, 50, commons);
   commons.provide();
@@ -63,7 +63,7 @@ TEST(Transfers, ARankSendsToTheRankLikeItAndMayThenChangeTheValue) {
 }
 
 TEST(Transfers, AnotherMessageThanTheOneThatIsDueIsAnError) {
-  Plan plan = makePlan();
+  Plan plan = makeTwoByTwo();
   Commons commons;
   Transfers transfers(plan, 50, commons);
   commons.provide();
@@ -87,7 +87,7 @@ TEST(Transfers, AnotherMessageThanTheOneThatIsDueIsAnError) {
 }
 
 TEST(Transfers, OfMessagesArriveInOrderAndAreComparedByTheirNumber) {
-  Plan plan = makePlan();
+  Plan plan = makeTwoByTwo();
   PostOffice office(4);
   LoopWire wires[2] = {{office, 1}, {office, 3}};
   Commons commons[2];

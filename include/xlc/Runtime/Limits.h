@@ -13,6 +13,9 @@ inline constexpr int64_t kMostRanks = 4096;
 /// Threads of one rank.
 inline constexpr int64_t kMostThreads = 1024;
 
+/// Bytes of a huge page of the CPU.
+inline constexpr uint64_t kHugePage = 2 << 20;
+
 /// Consecutive steps skipped because gradients overflow. A run that exceeds this makes no progress and ends.
 inline constexpr uint64_t kMostSkippedInRow = 50;
 

@@ -8,8 +8,6 @@
 using namespace mlir;
 using namespace xlc::graph;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
-
 LogicalResult xlc::graph::expectShape(Operation *op, StringRef what, Value value, ArrayRef<int64_t> shape) {
   if (shapeOf(value) == shape)
     return success();

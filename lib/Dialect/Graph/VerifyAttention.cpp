@@ -6,8 +6,6 @@
 using namespace mlir;
 using namespace xlc::graph;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
-
 /// i1 or as q; each dimension but the last that of the scores, or 1.
 static LogicalResult verifyBias(AttentionOp op, ArrayRef<int64_t> scores) {
   RankedTensorType type = typeOf(op.getBias());

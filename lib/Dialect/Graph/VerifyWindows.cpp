@@ -7,8 +7,6 @@ using namespace xlc::graph;
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 constexpr int64_t kLargest = int64_t(1) << 31;
 
 /// One size, stride, dilation and pad for each of one to three spatial dimensions of `x` and `y`.

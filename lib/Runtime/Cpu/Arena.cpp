@@ -1,6 +1,7 @@
 // See Arena.h. Addresses are first reserved without memory, so that the mapping begins at a huge page and has exactly
 // the size in the plan.
 #include "Arena.h"
+#include "xlc/Runtime/Limits.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,16 +12,14 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr uint64_t hugePage = 2 << 20;
-
 /// Only whole ones: a rounded-up tail would be memory that the plan does not know.
-uint64_t hugePagesOf(uint64_t bytes) { return bytes / hugePage * hugePage; }
+uint64_t hugePagesOf(uint64_t bytes) { return bytes / kHugePage * kHugePage; }
 
 /// Advice does nothing for shared memory where the system's switch for it is off, as it is by default. What is asked for at once
 /// is made (Linux 6.1), here of pages of which a byte was written, so that little is copied. Where it is not, small pages do.
 void makeHugePages(char *begin, uint64_t bytes) {
   madvise(begin, hugePagesOf(bytes), MADV_HUGEPAGE);
-  for (uint64_t at = 0; at < hugePagesOf(bytes); at += hugePage)
+  for (uint64_t at = 0; at < hugePagesOf(bytes); at += kHugePage)
     begin[at] = 0;
   madvise(begin, hugePagesOf(bytes), MADV_COLLAPSE);
 }
@@ -28,7 +27,7 @@ void makeHugePages(char *begin, uint64_t bytes) {
 } // namespace
 
 Arena::Arena(uint64_t bytes, uint64_t alignment, uint64_t &counted) : bytes(bytes) {
-  uint64_t step = std::max<uint64_t>(alignment, hugePage);
+  uint64_t step = std::max<uint64_t>(alignment, kHugePage);
   reservedBytes = bytes + 2 * step;
   void *addresses = mmap(nullptr, reservedBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (addresses == MAP_FAILED)

@@ -8,7 +8,7 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr auto tick = std::chrono::milliseconds(50);
+constexpr auto prefetchTick = std::chrono::milliseconds(50);
 
 uint64_t loadBytes(const Plan &plan, uint32_t input) {
   const plan::InputT &row = *plan.inputs[input];
@@ -137,7 +137,7 @@ void Prefetch::load(uint32_t input, uint64_t step, uint32_t microBatch, int rank
   }
   while (ring->filled == ring->taken) {
     stop.throwIfRaised();
-    isFilled.wait_for(lock, tick);
+    isFilled.wait_for(lock, prefetchTick);
   }
   lock.unlock();
   if (const Ring::Failure &failure = ring->failures[ring->taken % ring->extent.loads];

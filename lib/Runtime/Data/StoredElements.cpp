@@ -62,7 +62,7 @@ template <class From, class To> To convertOne(From value) {
     return (To)value;
 }
 
-template <class To> void convert(StoredType type, const char *from, uint64_t count, char *to) {
+template <class To> void convertEach(StoredType type, const char *from, uint64_t count, char *to) {
   withType(type, [&](auto example) {
     using From = decltype(example);
     for (uint64_t i = 0; i < count; ++i) {
@@ -92,15 +92,15 @@ bool isStoredAs(StoredType type, plan::Element element) {
 void convertStored(StoredType type, const char *from, uint64_t count, plan::Element element, char *to) {
   switch (element) {
   case plan::Element::F32:
-    return convert<float>(type, from, count, to);
+    return convertEach<float>(type, from, count, to);
   case plan::Element::F64:
-    return convert<double>(type, from, count, to);
+    return convertEach<double>(type, from, count, to);
   case plan::Element::I64:
-    return convert<int64_t>(type, from, count, to);
+    return convertEach<int64_t>(type, from, count, to);
   case plan::Element::I32:
-    return convert<int32_t>(type, from, count, to);
+    return convertEach<int32_t>(type, from, count, to);
   case plan::Element::I1:
-    return convert<bool>(type, from, count, to);
+    return convertEach<bool>(type, from, count, to);
   case plan::Element::BF16:
   case plan::Element::F16:
     break; // checkPlan lets no input be of sixteen bits

@@ -10,14 +10,14 @@ namespace xlc::runtime {
 namespace {
 
 constexpr uint64_t guardBytes = 4096; // looked at on both sides of each operand after each call
-constexpr uint64_t blockBytes = 1 << 16;
+constexpr uint64_t comparedBytes = 1 << 16;
 
 } // namespace
 
 Checker::Checker(const Plan &plan, const plan::ProgramT &program, int rank, Device &device, char *arena)
     : ForwardingDevice(device), plan(plan), program(program), rank(rank), arena(arena),
-      image(device.allocate(program.arena).begin), dying(program.steps.size()), block(blockBytes),
-      otherBlock(blockBytes) {
+      image(device.allocate(program.arena).begin), dying(program.steps.size()), block(comparedBytes),
+      otherBlock(comparedBytes) {
   device.fill(image, poison, program.arena);
   for (const auto &buffer : program.buffers)
     if (!buffer->persistent && buffer->last >= 0 && (size_t)buffer->last < dying.size())
@@ -72,8 +72,8 @@ void Checker::run(const plan::CallT &call, const CallOperands &operands) {
 }
 
 bool Checker::areEqual(const char *first, const char *second, uint64_t bytes) {
-  for (uint64_t at = 0; at < bytes; at += blockBytes) {
-    uint64_t some = std::min(blockBytes, bytes - at);
+  for (uint64_t at = 0; at < bytes; at += comparedBytes) {
+    uint64_t some = std::min(comparedBytes, bytes - at);
     device.read(block.data(), first + at, some);
     device.read(otherBlock.data(), second + at, some);
     if (std::memcmp(block.data(), otherBlock.data(), some) != 0)
@@ -84,8 +84,8 @@ bool Checker::areEqual(const char *first, const char *second, uint64_t bytes) {
 
 /// First byte of [begin, end) of the image that is not poison, or `end`.
 uint64_t Checker::findTouched(uint64_t begin, uint64_t end) {
-  for (uint64_t at = begin; at < end; at += blockBytes) {
-    uint64_t some = std::min(blockBytes, end - at);
+  for (uint64_t at = begin; at < end; at += comparedBytes) {
+    uint64_t some = std::min(comparedBytes, end - at);
     device.read(block.data(), image + at, some);
     auto found = std::find_if(block.begin(), block.begin() + (ptrdiff_t)some,
                               [](char byte) { return (unsigned char)byte != poison; });

@@ -11,7 +11,7 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr uint64_t longestHeader = 1 << 20; // it names one type and at most 32 sizes
+constexpr uint64_t longestNpyHeader = 1 << 20; // it names one type and at most 32 sizes
 
 /// Reads the header's dictionary: quoted strings, True or False, a tuple of sizes. Any other text is refused.
 class HeaderReader {
@@ -102,8 +102,8 @@ void NpyFile::parse() {
   if (length > size - headerAt)
     file.reject(
         fmt::format("the header is truncated: its length is {} bytes, but only {} follow", length, size - headerAt));
-  if (length > longestHeader)
-    file.reject(fmt::format("the header has {} bytes, more than the limit of {}", length, longestHeader));
+  if (length > longestNpyHeader)
+    file.reject(fmt::format("the header has {} bytes, more than the limit of {}", length, longestNpyHeader));
   std::string header(length, '\0');
   file.read(headerAt, length, header.data());
   parseHeader(header);

@@ -13,13 +13,13 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr uint64_t blockBytes = 1 << 18; // stays in the cache between its checksum and its copy
+constexpr uint64_t checkedBytes = 1 << 18; // stays in the cache between its checksum and its copy
 
 /// Gives the bytes [from, from + bytes) of a file.
 void readBlocks(const SafetensorsReader &reader, uint64_t from, uint64_t bytes, const Take &take) {
-  std::vector<char> block(std::min(bytes, blockBytes));
-  for (uint64_t at = 0; at < bytes; at += blockBytes) {
-    uint64_t some = std::min(blockBytes, bytes - at);
+  std::vector<char> block(std::min(bytes, checkedBytes));
+  for (uint64_t at = 0; at < bytes; at += checkedBytes) {
+    uint64_t some = std::min(checkedBytes, bytes - at);
     reader.read(from + at, some, block.data());
     take(block.data(), some);
   }

@@ -11,7 +11,7 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr uint64_t longestHeader = 100 << 20; // as the format's own library
+constexpr uint64_t longestSafetensorsHeader = 100 << 20; // as the format's own library
 
 } // namespace
 
@@ -20,7 +20,7 @@ SafetensorsReader::SafetensorsReader(const std::string &path) : file(path) {
   if (size < 8)
     file.reject("not a safetensors file: shorter than 8 bytes");
   file.read(0, 8, &length);
-  if (length > longestHeader || length > size - 8)
+  if (length > longestSafetensorsHeader || length > size - 8)
     file.reject(
         fmt::format("not a safetensors file: its header would have {} bytes, but the file has {}", length, size));
   std::string text(length, '\0');

@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr char indexName[] = "model.safetensors.index.json", shardingKey[] = "DCP_SHARDING_INFO";
 constexpr size_t mostBoxes = 4096;           // of a tensor; they are compared with each other
 constexpr uint64_t largestIndex = 100 << 20; // bytes, as headers of files
-constexpr uint64_t blockBytes = 1 << 18;
+constexpr uint64_t movedBytes = 1 << 18;
 
 std::string readAll(const std::string &path) {
   InputFile file(path);
@@ -211,9 +211,9 @@ void TensorFiles::verify(const std::string &name, const Box &box) const {
       return;
   }
   Checksum checksum;
-  std::vector<char> block(std::min(box.bytes, blockBytes));
-  for (uint64_t at = 0; at < box.bytes; at += blockBytes) {
-    uint64_t some = std::min(blockBytes, box.bytes - at);
+  std::vector<char> block(std::min(box.bytes, movedBytes));
+  for (uint64_t at = 0; at < box.bytes; at += movedBytes) {
+    uint64_t some = std::min(movedBytes, box.bytes - at);
     reader.read(box.begin + at, some, block.data());
     checksum.add(block.data(), some);
   }
@@ -223,7 +223,7 @@ void TensorFiles::verify(const std::string &name, const Box &box) const {
 
 void TensorFiles::read(const std::string &name, uint64_t begin, uint64_t count, const Take &take) const {
   const Tensor &tensor = all.at(name);
-  uint64_t size = dtypeBytes(tensor.dtype), most = blockBytes / size;
+  uint64_t size = dtypeBytes(tensor.dtype), most = movedBytes / size;
   std::vector<char> block(std::min(count, most) * size);
   for (uint64_t at = begin, end = begin + count; at < end;) {
     Found found = find(tensor, at);

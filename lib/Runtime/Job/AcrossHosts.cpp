@@ -15,7 +15,7 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr auto tick = std::chrono::milliseconds(20);
+constexpr auto startTick = std::chrono::milliseconds(20);
 
 constexpr double secondsForRankZero = 2; // to say who is missing, before another says that rank 0 is
 
@@ -107,7 +107,7 @@ Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arg
   std::vector<char> bytes;
   Arrival arrival(*carrier, launch, options, signal);
   try {
-    while (!carrier->waitForStart(tick))
+    while (!carrier->waitForStart(startTick))
       arrival.look();
     (wrong.empty() ? findStrangeRank(*carrier, launch) : wrong).copy(own.wrong, sizeof own.wrong - 1);
     describeBinding(launch, plan).copy(own.warning, sizeof own.warning - 1);

@@ -2,16 +2,15 @@
 #include "Arenas.h"
 
 #include "Plan/Ranks.h"
+#include "xlc/Runtime/Limits.h"
 
 namespace xlc::runtime {
 namespace {
 
-constexpr uint64_t hugePage = 2 << 20;
-
 std::vector<uint64_t> placeArenas(const Plan &plan, bool isOnHost, uint64_t begin) {
   std::vector<uint64_t> offsets;
   auto place = [&](uint64_t bytes) {
-    begin = (begin + hugePage - 1) / hugePage * hugePage;
+    begin = (begin + kHugePage - 1) / kHugePage * kHugePage;
     offsets.push_back(begin);
     begin += bytes;
   };

@@ -17,7 +17,7 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr auto tick = std::chrono::milliseconds(50);
+constexpr auto crewTick = std::chrono::milliseconds(50);
 
 } // namespace
 
@@ -224,7 +224,7 @@ bool Crew::waitForRanks(Company &others) {
   std::unique_lock lock(mutex);
   auto all = [&] { return finishedRanks == ranks.size(); };
   while (!all() && !world.stop().isRaised()) {
-    finished.wait_for(lock, tick);
+    finished.wait_for(lock, crewTick);
     if (std::string hangs = watchdog.look(now()); !hangs.empty())
       world.stop().raise(Exit::RankFailed, hangs);
     if (std::string note = watchdog.takeNote(); !note.empty())

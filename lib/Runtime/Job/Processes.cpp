@@ -11,7 +11,7 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr auto tick = std::chrono::milliseconds(50);
+constexpr auto childrenTick = std::chrono::milliseconds(50);
 constexpr int64_t mostNanosecondsToEnd = 2'000'000'000;
 
 } // namespace
@@ -28,7 +28,7 @@ Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &sign
   std::optional<int64_t> failed; // when
   while (children.isAnyLeft()) {
     Request::raise(world.request().signal, (uint64_t)signal.load(std::memory_order_relaxed));
-    std::optional<Children::Ended> ended = children.wait(tick);
+    std::optional<Children::Ended> ended = children.wait(childrenTick);
     if (ended && board.exit == 0 && world.reportOf(ended->rank).hasEnded == 0)
       stop.raise(Exit::RankFailed,
                  fmt::format("error: {}: {}", world.whereabouts.describeRank(ended->rank), ended->how));

@@ -18,7 +18,7 @@ namespace xlc::runtime {
 namespace {
 
 /// Wire types of protobuf.
-enum class Wire : unsigned { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
+enum class WireType : unsigned { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
 void putVarint(std::string &to, uint64_t value) {
   for (; value >= 128; value >>= 7)
@@ -26,18 +26,18 @@ void putVarint(std::string &to, uint64_t value) {
   to += (char)value;
 }
 
-void putTag(std::string &to, unsigned field, Wire wire) { putVarint(to, field << 3 | (unsigned)wire); }
+void putTag(std::string &to, unsigned field, WireType wire) { putVarint(to, field << 3 | (unsigned)wire); }
 
 template <class T> void putFixed(std::string &to, T value) { to.append((const char *)&value, sizeof value); }
 
 void putBytes(std::string &to, unsigned field, std::string_view bytes) {
-  putTag(to, field, Wire::Bytes);
+  putTag(to, field, WireType::Bytes);
   putVarint(to, bytes.size());
   to += bytes;
 }
 
 void putStep(std::string &to, uint64_t step) {
-  putTag(to, 2, Wire::Varint);
+  putTag(to, 2, WireType::Varint);
   putVarint(to, step);
 }
 
@@ -97,7 +97,7 @@ void TensorBoard::begin(uint64_t done) {
   if (done == 0)
     return;
   std::string start, log;
-  putTag(log, 1, Wire::Varint);
+  putTag(log, 1, WireType::Varint);
   putVarint(log, 1); // START
   putStep(start, done + 1);
   putBytes(start, 7, log);
@@ -110,7 +110,7 @@ void TensorBoard::write(const LogRecord &record) {
     if (std::string tag = tagOf(record, field); !tag.empty()) {
       std::string value;
       putBytes(value, 1, tag);
-      putTag(value, 2, Wire::Fixed32);
+      putTag(value, 2, WireType::Fixed32);
       putFixed(value, field.text == "null" ? NAN : std::strtof(field.text.c_str(), nullptr));
       putBytes(summary, 1, value);
     }
@@ -121,7 +121,7 @@ void TensorBoard::write(const LogRecord &record) {
 
 void TensorBoard::writeEvent(const std::string &fields) {
   std::string event, record;
-  putTag(event, 1, Wire::Fixed64);
+  putTag(event, 1, WireType::Fixed64);
   putFixed(event, std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
   event += fields;
   putFixed(record, (uint64_t)event.size());

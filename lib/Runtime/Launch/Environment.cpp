@@ -67,7 +67,7 @@ constexpr Launcher launchers[] = {
      "-bind-to none"},
 };
 
-std::optional<uint64_t> parseWhole(const char *text) {
+std::optional<uint64_t> findWhole(const char *text) {
   if (!text)
     return std::nullopt;
   std::string_view digits = text;
@@ -82,7 +82,7 @@ uint64_t readWhole(const Environment &environment, const Launcher &row, const ch
   if (!text)
     throw Rejected(fmt::format("error: {} is set, but {} is not: {} sets both, and a single process needs neither",
                                variable == row.rank ? row.world : row.rank, variable, row.name));
-  std::optional<uint64_t> number = parseWhole(text);
+  std::optional<uint64_t> number = findWhole(text);
   if (!number)
     throw Rejected(fmt::format("error: {} is '{}', which is not an integer >= 0", variable, text));
   return *number;
@@ -94,10 +94,10 @@ struct Hosts {
 };
 
 Hosts findHosts(const Environment &environment, const Launcher &row, uint64_t world) {
-  if (std::optional<uint64_t> local = parseWhole(row.localWorld ? environment(row.localWorld) : nullptr);
+  if (std::optional<uint64_t> local = findWhole(row.localWorld ? environment(row.localWorld) : nullptr);
       local && *local > 0 && *local != world)
     return {fmt::format("{}={} of {}={}", row.localWorld, *local, row.world, world), *local};
-  if (std::optional<uint64_t> nodes = parseWhole(row.nodes ? environment(row.nodes) : nullptr); nodes && *nodes > 1)
+  if (std::optional<uint64_t> nodes = findWhole(row.nodes ? environment(row.nodes) : nullptr); nodes && *nodes > 1)
     return {fmt::format("{}={}", row.nodes, *nodes), (world + *nodes - 1) / *nodes};
   return {"", world};
 }
@@ -108,7 +108,7 @@ std::optional<MeetingPoint> findMeeting(const Environment &environment) {
              *secret = environment("XLC_JOB_SECRET");
   if (!host || !*host || !port)
     return std::nullopt;
-  std::optional<uint64_t> number = parseWhole(port);
+  std::optional<uint64_t> number = findWhole(port);
   bool isPort = number && *number > 0 && *number < UINT16_MAX; // ours is the next
   return isPort ? std::optional(MeetingPoint{host, (uint16_t)*number, secret ? secret : ""}) : std::nullopt;
 }
@@ -137,7 +137,7 @@ std::optional<Launch> findLaunch(const Environment &environment) {
       throw Rejected(
           fmt::format("error: {} is {}, but {} is {}: ranks are 0 to {}", row.rank, rank, row.world, world, world - 1));
     Hosts hosts = findHosts(environment, row, world);
-    std::optional<uint64_t> localRank = parseWhole(environment(row.localRank));
+    std::optional<uint64_t> localRank = findWhole(environment(row.localRank));
     if (localRank && *localRank >= world)
       throw Rejected(fmt::format("error: {} is {}, but {} is {}: ranks of a host are 0 to {}", row.localRank,
                                  *localRank, row.world, world, world - 1));

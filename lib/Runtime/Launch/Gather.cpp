@@ -20,8 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr char magic[8] = "xlc 1";
-constexpr auto pause = std::chrono::milliseconds(20);
+constexpr auto gatherTick = std::chrono::milliseconds(20);
 constexpr double secondsForAnswer = 2;                   // of rank 0, once it has waited long enough
 constexpr auto graceForOthers = std::chrono::seconds(1); // to hear that it is off
 
@@ -95,7 +94,7 @@ bool isReadable(const OwnedFile &line, std::chrono::milliseconds most) {
 /// Sends the answer, with a file where it is on.
 void sendAnswer(const OwnedFile &line, bool isOn, int file) {
   Answer answer{{}, isOn};
-  std::memcpy(answer.begin, magic, sizeof magic);
+  std::memcpy(answer.begin, kLaunchMark, sizeof kLaunchMark);
   iovec part{&answer, sizeof answer};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message = {};
@@ -122,7 +121,7 @@ std::optional<OwnedFile> receiveAnswer(const OwnedFile &line) {
   ssize_t size = recvmsg(line.get(), &message, MSG_CMSG_CLOEXEC);
   if (size <= 0)
     return std::nullopt;
-  if (size != sizeof answer || std::memcmp(answer.begin, magic, sizeof magic) != 0)
+  if (size != sizeof answer || std::memcmp(answer.begin, kLaunchMark, sizeof kLaunchMark) != 0)
     throw Rejected("error: rank 0 runs a different program");
   if (message.msg_flags & MSG_CTRUNC)
     throw Rejected("error: no file descriptor is available for the shared memory (ulimit -n)");
@@ -141,7 +140,7 @@ public:
 
   /// Accepts a connection that comes within a moment, and hears all.
   void hear() {
-    if (isReadable(listener, pause))
+    if (isReadable(listener, gatherTick))
       accept();
     for (OwnedFile &line : unheard) {
       Hello hello;
@@ -196,7 +195,7 @@ private:
       unheard.erase(unheard.begin());
       return;
     }
-    std::this_thread::sleep_for(pause); // it is still there
+    std::this_thread::sleep_for(gatherTick); // it is still there
     if (problem.empty())
       problem = fmt::format("error: rank 0 cannot accept the connections of {} ranks: {} (ulimit -n)", self.world,
                             std::strerror(error));
@@ -267,7 +266,7 @@ static OwnedFile connectToZero(const Launch &launch, const Patience &patience, c
       throw Rejected(fmt::format("error: rank 0 did not join within {:.3g} s (--timeout): all ranks must run on one "
                                  "host and be started by {} directly",
                                  patience.seconds, launch.launcher));
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(gatherTick);
     line = makeSocket();
   }
   return line;
@@ -279,7 +278,7 @@ static std::optional<OwnedFile> introduceTo(const OwnedFile &line, const Introdu
   if (!isOfThisUser(line) || send(line.get(), &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
     return std::nullopt;
   Patience longer{patience.seconds > 0 ? patience.seconds + secondsForAnswer : 0, patience.signal};
-  for (Deadline answer(longer); !isReadable(line, pause);)
+  for (Deadline answer(longer); !isReadable(line, gatherTick);)
     if (answer.isOver())
       throw Rejected("error: rank 0 does not respond");
   return receiveAnswer(line);
@@ -300,7 +299,7 @@ std::optional<Joined> joinRankZero(const Launch &launch, const Introduction &sel
     }
     if (deadline.isOver())
       throw Rejected(zeroHasGone);
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(gatherTick);
   }
 }
 

@@ -6,20 +6,15 @@
 #include <cstring>
 
 namespace xlc::runtime {
-namespace {
-
-constexpr char magic[8] = "xlc 1";
-
-} // namespace
 
 Hello::Hello(const Introduction &self) : rank(self.rank), world(self.world) {
-  std::memcpy(begin, magic, sizeof magic);
+  std::memcpy(begin, kLaunchMark, sizeof kLaunchMark);
   self.plan.copy(plan, sizeof plan - 1);
   self.program.copy(program, sizeof program - 1);
   self.options.copy(options, sizeof options - 1);
 }
 
-bool Hello::isWhole() const { return std::memcmp(begin, magic, sizeof magic) == 0; }
+bool Hello::isWhole() const { return std::memcmp(begin, kLaunchMark, sizeof kLaunchMark) == 0; }
 
 std::string findDifference(const Hello &hello, const Hello &ofRankZero) {
   auto differ = [&](const char *what) {

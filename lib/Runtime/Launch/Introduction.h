@@ -12,6 +12,9 @@ namespace xlc::runtime {
 /// A text in memory written by another process, which may lack the terminating zero.
 template <size_t N> std::string_view boundedText(const char (&memory)[N]) { return {memory, strnlen(memory, N)}; }
 
+/// The first bytes of a message between launched processes.
+inline constexpr char kLaunchMark[8] = "xlc 1";
+
 /// The introduction of a process: all fields except the rank must be equal. Digests have at most 63 bytes.
 struct Introduction {
   uint64_t rank, world;

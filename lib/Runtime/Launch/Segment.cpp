@@ -2,6 +2,7 @@
 #include "Segment.h"
 
 #include "Failure.h"
+#include "xlc/Runtime/Limits.h"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,6 @@
 
 namespace xlc::runtime {
 namespace {
-
-constexpr uint64_t hugePage = 2 << 20;
 
 [[noreturn]] void fail(uint64_t bytes, const char *why) {
   throw NotStarted(fmt::format("error: cannot allocate {} bytes of shared memory: {}", bytes, why));
@@ -39,7 +38,7 @@ Segment Segment::make(uint64_t bytes) {
   return {std::move(made), bytes};
 }
 
-Segment::Segment(OwnedFile file, uint64_t bytes) : owned(std::move(file)), reservedBytes(bytes + hugePage) {
+Segment::Segment(OwnedFile file, uint64_t bytes) : owned(std::move(file)), reservedBytes(bytes + kHugePage) {
   struct stat status = {};
   if (fstat(owned.get(), &status) != 0 || (uint64_t)status.st_size != bytes)
     fail(bytes, "another process created it with a different size");
@@ -47,7 +46,7 @@ Segment::Segment(OwnedFile file, uint64_t bytes) : owned(std::move(file)), reser
   if (addresses == MAP_FAILED)
     fail(bytes, std::strerror(errno));
   reserved = (char *)addresses;
-  first = reserved + (hugePage - (uintptr_t)addresses % hugePage) % hugePage;
+  first = reserved + (kHugePage - (uintptr_t)addresses % kHugePage) % kHugePage;
   if (mmap(first, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, owned.get(), 0) == MAP_FAILED) {
     int reason = errno;
     munmap(reserved, reservedBytes);

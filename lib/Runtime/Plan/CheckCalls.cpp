@@ -12,7 +12,7 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr uint32_t kMostThreads = 1024; ///< of a block of any GPU
+constexpr uint32_t kMostBlockThreads = 1024; ///< of a block of any GPU
 
 /// One to three dimensions, bounded so that nothing overflows; with `isFull`, every window meets an element.
 bool areLegal(const std::vector<plan::WindowDim> &dims, bool isFull) {
@@ -46,7 +46,7 @@ void CallChecker::checkKernels() {
             kernelCount);
     for (const auto &launch : kernel->launches)
       require(!launch->function.empty() && launch->grid >= 1 && launch->grid <= INT32_MAX && launch->block >= 1 &&
-                  launch->block <= kMostThreads,
+                  launch->block <= kMostBlockThreads,
               "kernel '{}' has an invalid launch: {} blocks of {} threads", kernel->name, launch->grid, launch->block);
     require(!isLaunched || !plan.gpu.empty(), "kernel '{}' is for GPUs, but the plan is for CPUs", kernel->name);
     require(kernel->grain >= 1 && kernel->grain <= (uint64_t)1 << 40 && kernel->extent <= (uint64_t)1 << 46,

@@ -12,7 +12,7 @@
 namespace xlc::runtime::tcp {
 namespace {
 
-constexpr char magic[8] = "xlc 3";
+constexpr char lineMagic[8] = "xlc 3";
 constexpr size_t mostAtOnce = 1 << 20; // of memory for what has not come yet
 constexpr uint64_t mostOfOneRank =
     1ULL << 20; // where all meet: some words for each rank, or what a process says of itself
@@ -45,7 +45,7 @@ uint64_t mostOf(Kind kind) {
 }
 
 bool isLegal(const Header &header, Kind last) {
-  return std::memcmp(header.begin, magic, sizeof magic) == 0 && header.kind <= last &&
+  return std::memcmp(header.begin, lineMagic, sizeof lineMagic) == 0 && header.kind <= last &&
          header.bytes <= mostOf(header.kind);
 }
 
@@ -53,7 +53,7 @@ bool isLegal(const Header &header, Kind last) {
 
 Frame::Frame(Kind kind, int from, int to, uint32_t tag, std::span<const char> bytes)
     : header{{}, kind, from, to, tag, bytes.size()}, bytes(bytes.begin(), bytes.end()) {
-  std::memcpy(header.begin, magic, sizeof magic);
+  std::memcpy(header.begin, lineMagic, sizeof lineMagic);
 }
 
 std::vector<uint64_t> Frame::words() const {

@@ -13,7 +13,7 @@
 namespace xlc::runtime::tcp {
 namespace {
 
-constexpr size_t blockBytes = SHA256_BLOCK_LENGTH;
+constexpr size_t hashedBytes = SHA256_BLOCK_LENGTH;
 
 std::string_view textOf(const Digest &digest) { return {(const char *)digest.data(), digest.size()}; }
 
@@ -31,11 +31,11 @@ Digest sha256(std::string_view bytes) {
 
 Digest keyedDigest(std::string_view key, std::string_view bytes) {
   Digest shortened;
-  if (key.size() > blockBytes) {
+  if (key.size() > hashedBytes) {
     shortened = sha256(key);
     key = textOf(shortened);
   }
-  std::string inner(blockBytes, 0x36), outer(blockBytes, 0x5c);
+  std::string inner(hashedBytes, 0x36), outer(hashedBytes, 0x5c);
   for (size_t i = 0; i < key.size(); ++i)
     inner[i] = (char)(inner[i] ^ key[i]), outer[i] = (char)(outer[i] ^ key[i]);
   Digest within = sha256(inner.append(bytes));

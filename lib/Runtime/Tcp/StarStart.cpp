@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 constexpr const char *otherJob = "it belongs to another job; all ranks of a job must have the same MASTER_ADDR, "
                                  "MASTER_PORT, TORCHELASTIC_RUN_ID and number of ranks";
 constexpr const char *sameText = "the text must be the same on all hosts";
-constexpr auto pause = 100ms;        // between connections to rank 0
-constexpr auto gatheringTick = 20ms; // between looks
+constexpr auto betweenConnections = 100ms; // to rank 0
+constexpr auto gatheringTick = 20ms;       // between looks
 
 } // namespace
 
@@ -37,7 +37,7 @@ void Star::knock(std::unique_lock<std::mutex> &lock) {
   bool isFirst = absence.empty();
   lock.unlock();
   if (!isFirst)
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(betweenConnections);
   Connection made = connectTo(host, port);
   lock.lock();
   absence =

@@ -43,6 +43,7 @@ inline constexpr llvm::StringLiteral kBuffer = "graph.buffer";
 
 /// The type of a value of `graph`. All of them are tensors.
 inline mlir::RankedTensorType typeOf(mlir::Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
 
 /// The unit or role of an op; null or none if it has none.
 ModelUnitAttr getUnit(mlir::Operation *op);
