@@ -48,7 +48,7 @@ public:
       if (!reader)
         source = from, reader = &model.nodes[constant.nodes.front()];
     }
-    if (!folded.empty())
+    if (reader)
       diagnostics.error("the exporter precomputed " + listNames(folded) + ": '" + folded.front() +
                         "' was computed from " + source + ", whose gradient through " + reader->describe() +
                         " would be lost; " + adviseExport(model) + ", or treat '" + folded.front() +

@@ -33,8 +33,9 @@ void compareCounts(LossTerms &result) {
     if (term.kind == LossTerm::Kind::Quotient)
       quotient = quotient ? quotient : &term;
   for (const LossTerm &term : result.terms) {
-    bool isOther = term.kind == LossTerm::Kind::Quotient ? !onnx::isSameValue(countOf(*quotient), countOf(term))
-                                                         : quotient && term.kind != LossTerm::Kind::Same;
+    bool isOther =
+        quotient && (term.kind == LossTerm::Kind::Quotient ? !onnx::isSameValue(countOf(*quotient), countOf(term))
+                                                           : term.kind != LossTerm::Kind::Same);
     if (isOther && !result.obstacle)
       result.obstacle = LossObstacle{Obstacle::Counts, quotient->value.getDefiningOp(), term.value.getDefiningOp()};
   }

@@ -87,7 +87,7 @@ private:
       const Parameter &first = *llvm::find_if(
           plan.parameters, [&](const Parameter &parameter) { return parameter.name == withZeros.front(); });
       diagnostics.warning("one row of " + listNames(withZeros) + " is zero, like a new padding row in PyTorch" +
-                          Twine(why) + "{\"" + first.name + "\": " + Twine(*findRowOfZeros(first)) + "}");
+                          Twine(why) + "{\"" + first.name + "\": " + Twine(findRowOfZeros(first).value_or(0)) + "}");
     }
     if (!open.empty())
       diagnostics.note("lookups train all rows of " + listNames(open) + Twine(why) + "{\"" + open.front() + "\": ROW}");

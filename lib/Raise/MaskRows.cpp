@@ -12,10 +12,10 @@ constexpr int maximumMaskDepth = 64; ///< of the expression: files are not trust
 
 /// Numbers along one of the two dimensions: along queries, along keys, or one for all.
 struct Vector {
-  enum class Axis { query, key, none } axis = Axis::none;
+  enum class Axis { Query, Key, None } axis = Axis::None;
   std::vector<double> values;
 
-  double at(int64_t i) const { return values[axis == Axis::none ? 0 : i]; }
+  double at(int64_t i) const { return values[axis == Axis::None ? 0 : i]; }
 };
 
 /// The elements, or the one that stands for all.
@@ -111,9 +111,9 @@ private:
       small = small.drop_front();
     Vector vector;
     if (small.size() == 1 && small[0] == keys)
-      vector.axis = Vector::Axis::key;
+      vector.axis = Vector::Axis::Key;
     else if (small.size() == 2 && small[0] == queries && small[1] == 1)
-      vector.axis = Vector::Axis::query;
+      vector.axis = Vector::Axis::Query;
     else if (!small.empty())
       return std::nullopt;
     if (isa<FloatType>(elements.getElementType()))
@@ -130,7 +130,7 @@ private:
     int64_t size = typeOf(iota.getY()).getDimSize(dimension);
     if (fromLast > 2 || size != (fromLast == 1 ? keys : queries))
       return std::nullopt;
-    Vector vector{fromLast == 1 ? Vector::Axis::key : Vector::Axis::query, {}};
+    Vector vector{fromLast == 1 ? Vector::Axis::Key : Vector::Axis::Query, {}};
     for (int64_t i = 0; i < size; ++i)
       vector.values.push_back((double)i);
     return vector;
@@ -181,7 +181,7 @@ private:
       return std::nullopt;
     auto isHigh = [&](int64_t i) { return low == high || vector.at(i) == high; };
     MaskRows result;
-    if (vector.axis == Vector::Axis::key) { // all rows are the first
+    if (vector.axis == Vector::Axis::Key) { // all rows are the first
       std::optional<MaskRows> first = Reader(1, keys).collect([&](int64_t, int64_t key) { return isHigh(key); });
       if (!first)
         return std::nullopt;
@@ -201,12 +201,12 @@ private:
       return std::nullopt;
     graph::Predicate predicate = compare.getPredicate();
     auto holds = [&](int64_t query, int64_t key) {
-      auto value = [&](const Vector &x) { return x.at(x.axis == Vector::Axis::key ? key : query); };
+      auto value = [&](const Vector &x) { return x.at(x.axis == Vector::Axis::Key ? key : query); };
       return compares(predicate, value(*a), value(*b));
     };
-    const Vector &alongKeys = a->axis == Vector::Axis::key ? *a : *b;
-    bool isOneEach = (a->axis == Vector::Axis::key) != (b->axis == Vector::Axis::key);
-    if (alongKeys.axis != Vector::Axis::key) { // decided by the query alone
+    const Vector &alongKeys = a->axis == Vector::Axis::Key ? *a : *b;
+    bool isOneEach = (a->axis == Vector::Axis::Key) != (b->axis == Vector::Axis::Key);
+    if (alongKeys.axis != Vector::Axis::Key) { // decided by the query alone
       MaskRows result;
       for (int64_t query = 0; query < queries; ++query)
         result.rows.push_back({0, holds(query, 0) ? keys : 0});
@@ -241,7 +241,7 @@ private:
   std::optional<MaskRows> readSelect(graph::SelectOp select, int depth) {
     std::optional<Vector> a = findVector(select.getA()), b = findVector(select.getB());
     std::optional<MaskRows> rows = read(select.getCondition(), depth + 1);
-    if (!a || !b || !rows || a->axis != Vector::Axis::none || b->axis != Vector::Axis::none)
+    if (!a || !b || !rows || a->axis != Vector::Axis::None || b->axis != Vector::Axis::None)
       return std::nullopt;
     rows->inside = rows->inside != 0 ? a->at(0) : b->at(0);
     rows->outside = rows->outside != 0 ? a->at(0) : b->at(0);
@@ -290,7 +290,7 @@ private:
   std::optional<MaskRows> readArithmetic(Operation *op, int depth) {
     for (bool isLeft : {true, false}) {
       std::optional<Vector> number = findVector(op->getOperand(isLeft ? 0 : 1));
-      if (!number || number->axis != Vector::Axis::none)
+      if (!number || number->axis != Vector::Axis::None)
         continue;
       std::optional<MaskRows> rows = read(op->getOperand(isLeft ? 1 : 0), depth + 1);
       if (!rows)

@@ -28,7 +28,7 @@ struct Truth {
 
 /// Calls work(T()) with the C++ type of the elements of a file.
 template <class Work> auto withType(StoredType type, const Work &work) {
-  switch (type) {
+  switch (type) { // NOLINTBEGIN(bugprone-branch-clone): each call is of another type
   case StoredType::F32:
     return work(float());
   case StoredType::F64:
@@ -51,7 +51,7 @@ template <class Work> auto withType(StoredType type, const Work &work) {
     return work(uint32_t());
   case StoredType::Bool:
     break;
-  }
+  } // NOLINTEND(bugprone-branch-clone)
   return work(Truth());
 }
 
@@ -135,6 +135,7 @@ IdRule::IdRule(const plan::InputT &input, StoredType type) : input(input), type(
 /// where id - low, as such a number, is at most high - low.
 template <class Id> uint64_t IdRule::find(const char *elements, uint64_t count) const {
   using Word = std::make_unsigned_t<Id>;
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): bytes are numbers here
   constexpr int64_t least = std::numeric_limits<Id>::min(), most = std::numeric_limits<Id>::max();
   const int64_t low = std::max(first, least), high = std::min(last, most);
   if (low == least && high == most)
