@@ -2,6 +2,7 @@
 #include "BucketStates.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Runtime/States.h"
+#include <map>
 
 using namespace mlir;
 using namespace xlc;
@@ -41,30 +42,44 @@ SmallVector<BucketState> xlc::statesOf(sched::BucketOp bucket, ArrayRef<graph::O
   return states;
 }
 
-static LogicalResult verifyState(exec::ProgramOp program, sched::BucketOp bucket, const BucketState &wanted) {
-  int64_t elements = wanted.countElements(bucket, program.getMesh().getShards());
-  std::string name = wanted.nameBuffer(bucket.getSymName());
-  for (auto state : program.getBody().front().getOps<exec::StateOp>()) {
-    if (state.getBucket() != bucket.getSymName() || state.getKind() != wanted.kind ||
-        state.getName().value_or("") != wanted.name)
-      continue;
-    if (state.getElements() == elements && state.getType() == wanted.type && state.getBegins() == wanted.begins)
-      return success();
-    return state.emitOpError() << "does not match bucket '" << bucket.getSymName() << "', which requires " << elements
-                               << " elements of " << wanted.type << " with initial values '"
-                               << stringifyBeginning(wanted.begins) << "'";
-  }
-  return program.emitOpError() << "has no place for '" << name << "', a state of bucket '" << bucket.getSymName()
-                               << "'";
+namespace {
+
+/// The states that a program stores, by bucket, kind and name.
+using StoredStates = std::map<std::tuple<StringRef, StateKind, StringRef>, exec::StateOp>;
+
+StoredStates findStored(exec::ProgramOp program) {
+  StoredStates stored;
+  for (auto state : program.getBody().front().getOps<exec::StateOp>())
+    if (std::optional<StringRef> bucket = state.getBucket())
+      stored.try_emplace({*bucket, state.getKind(), state.getName().value_or("")}, state);
+  return stored;
 }
+
+LogicalResult verifyState(exec::ProgramOp program, const StoredStates &stored, sched::BucketOp bucket,
+                          const BucketState &wanted) {
+  auto found = stored.find({bucket.getSymName(), wanted.kind, wanted.name});
+  if (found == stored.end())
+    return program.emitOpError() << "has no place for '" << wanted.nameBuffer(bucket.getSymName())
+                                 << "', a state of bucket '" << bucket.getSymName() << "'";
+  exec::StateOp state = found->second;
+  int64_t elements = wanted.countElements(bucket, program.getMesh().getShards());
+  if (state.getElements() == elements && state.getType() == wanted.type && state.getBegins() == wanted.begins)
+    return success();
+  return state.emitOpError() << "does not match bucket '" << bucket.getSymName() << "', which requires " << elements
+                             << " elements of " << wanted.type << " with initial values '"
+                             << stringifyBeginning(wanted.begins) << "'";
+}
+
+} // namespace
 
 LogicalResult xlc::verifyBucketStates(exec::ProgramOp program) {
   auto module = program->getParentOfType<ModuleOp>();
   std::vector<graph::OptimizerGroup> groups = graph::OptimizerGroup::of(module);
+  StoredStates stored = findStored(program);
   for (auto bucket : module.getOps<sched::BucketOp>())
     if (sched::isOnStage(bucket, program.getStage()))
       for (const BucketState &state : statesOf(bucket, groups))
-        if (failed(verifyState(program, bucket, state)))
+        if (failed(verifyState(program, stored, bucket, state)))
           return failure();
   return success();
 }
